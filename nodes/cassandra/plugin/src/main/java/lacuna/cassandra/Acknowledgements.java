@@ -153,13 +153,15 @@ final class Acknowledgements
     private static boolean mayLeave(News news, Runnable later)
     {
         // In a life before, a table may have ended its part, of which other nodes have not heard; so in the beginning all answers wait.
-        long ticket = ticket(isStarting() ? News.ANYTHING : news);
+        boolean isEarly = isStarting();
+        long ticket = ticket(isEarly ? News.ANYTHING : news);
         if (ticket == 0)
             return true;
         Lacuna.COUNTERS.acknowledgementsHeld.increment();
         held.put(new Held(ticket, lastNumber.incrementAndGet()), later);
-        // No table may take part yet.
-        Exchange.start();
+        // No table may take part yet, and then nothing else has started the exchange.
+        if (isEarly)
+            Exchange.start();
         Exchange.wake();
         return false;
     }

@@ -18,7 +18,7 @@ final class Participation
     {
         guard = new TableGuard(table, options, Lacuna.PROVER);
         watch = new SSTableWatch(guard);
-        marker = options.mode == Mode.SAFE && Exchange.isActive() ? new WriteMarker(guard) : null;
+        marker = options.mode == Mode.SAFE && Exchange.isActive() ? new WriteMarker(guard, table.indexManager) : null;
     }
 
     /** Writes are followed at once; what is there already is read in the background, before any node may rely on it. */
@@ -49,7 +49,7 @@ final class Participation
         guard.forgetAll();
     }
 
-    /** Writes are marked before they are visible until the others are told that the filter is gone. */
+    /** Writes are marked before they are visible until the end of the filter is announced. */
     void end()
     {
         guard.filter.drop();

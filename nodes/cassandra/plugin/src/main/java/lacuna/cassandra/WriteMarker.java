@@ -12,6 +12,7 @@ import org.apache.cassandra.db.lifecycle.LifecycleNewTracker;
 import org.apache.cassandra.db.memtable.Memtable;
 import org.apache.cassandra.db.rows.Row;
 import org.apache.cassandra.index.Index;
+import org.apache.cassandra.index.IndexRegistry;
 import org.apache.cassandra.index.transactions.IndexTransaction;
 import org.apache.cassandra.io.sstable.Component;
 import org.apache.cassandra.io.sstable.Descriptor;
@@ -28,14 +29,16 @@ import org.apache.cassandra.schema.TableMetadata;
 final class WriteMarker implements Index.Group
 {
     private final TableGuard guard;
+    private final IndexRegistry registry;
     private final Index.Group.Key key = new Index.Group.Key(this);
     /** No statement can give an index such a name. */
     private final List<Index> members = List.of(new UnlistedIndex("lacuna/0", this), new UnlistedIndex("lacuna/1", this));
     private volatile boolean isStopped;
 
-    WriteMarker(TableGuard guard)
+    WriteMarker(TableGuard guard, IndexRegistry registry)
     {
         this.guard = guard;
+        this.registry = registry;
     }
 
     void start()
@@ -45,14 +48,14 @@ final class WriteMarker implements Index.Group
 
     private void register(Index member)
     {
-        guard.table.indexManager.registerIndex(member, key, () -> this);
+        registry.registerIndex(member, key, () -> this);
     }
 
     /** From now on it does nothing; Cassandra forgets its members when the table is altered the next time. */
     void stop()
     {
         isStopped = true;
-        members.forEach(member -> guard.table.indexManager.unregisterIndex(member, key));
+        members.forEach(member -> registry.unregisterIndex(member, key));
     }
 
     /** Cassandra has removed a member. */

@@ -15,7 +15,7 @@ import com.datastax.driver.core.Statement;
 
 /**
  * {@code nodes/cassandra/bench [--delay] [PART ...]}: the bars of node filters on three nodes, guarded tables beside twins
- * without the index.
+ * without the comment.
  *
  * <p>One client, pinned to the first node, and partitions that other nodes hold; absent keys through a token-aware client too.
  * With {@code --delay} what nodes say to each other takes half a millisecond each way. Prints one line of a table for each bar.

@@ -60,7 +60,7 @@ public class BesideStockTest extends OnOneCluster implements Stores
         }
     }
 
-    private static void prepare(Cluster cluster, List<Client> clients, boolean withIndex)
+    private static void prepare(Cluster cluster, List<Client> clients, boolean takesPart)
     {
         List<Session> sessions = cluster.nodes.stream().map(cluster::session).toList();
         sessions.forEach(session -> clients.add(new Client(session)));
@@ -70,7 +70,7 @@ public class BesideStockTest extends OnOneCluster implements Stores
         cluster.schema(ddl, "CREATE TABLE h.counts (p int, c int, n counter, PRIMARY KEY (p, c))");
         for (String table : TABLES)
             cluster.schema(ddl, "CREATE TABLE " + table + History.COLUMNS);
-        for (String table : withIndex ? TABLES : List.<String>of())
+        for (String table : takesPart ? TABLES : List.<String>of())
             cluster.schema(ddl, TakingPart.begin(table, "learn_every=1 bucket=4 mode=" + (table.endsWith("safe") ? "safe" : "off")));
     }
 

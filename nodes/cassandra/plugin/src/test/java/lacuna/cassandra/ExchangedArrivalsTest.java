@@ -12,7 +12,7 @@ import org.junit.Test;
 
 /**
  * Mode safe: a partition that every coordinator denied is there for all of them after any kind of write, as in a table without
- * the index.
+ * the comment.
  */
 public class ExchangedArrivalsTest extends WithFilters
 {

@@ -22,7 +22,7 @@ public class ExchangedGapsTest extends WithFilters
     private static final long SECOND = 1_000;
     private static final long BUCKET = 10 * SECOND;
     private static final int SENSORS = 2;
-    private static final int GAPS = Integer.getInteger("lacuna.checks", 0) > 0 ? 200 : 30;
+    private static final int GAPS = Integer.getInteger("lacuna.checks", 0) > 0 ? 200 : 20;
     private static final int MAX_GAP_SECONDS = 90;
     private static final int PERCENT = 90;
 

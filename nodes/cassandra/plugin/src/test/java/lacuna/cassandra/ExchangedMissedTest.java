@@ -15,7 +15,7 @@ import org.junit.Test;
 
 /**
  * Mode safe: rows come to a node that missed them by hints, by the repair of a read, or by streams. From then on no node denies
- * them, and until then the answers are those of tables without the index. {@code -Dlacuna.checks=20000}, in the long tests only.
+ * them, and until then the answers are those of tables without the comment. {@code -Dlacuna.checks=20000}, in the long tests only.
  */
 public class ExchangedMissedTest extends WithFilters
 {

@@ -33,7 +33,7 @@ public class ExchangedOthersTest extends WithFilters
         return (System.nanoTime() - before) / 1_000_000;
     }
 
-    /** Longest write of each kind, in milliseconds: new keys in mode safe, overwrites there, a batch, and a table without index. */
+    /** Longest write of each kind, in milliseconds: new keys in mode safe, overwrites there, a batch, and a table that takes no part. */
     private static long[] longest(String safe, String plain, boolean withNewKeys) throws Exception
     {
         int known = newKey(safe);

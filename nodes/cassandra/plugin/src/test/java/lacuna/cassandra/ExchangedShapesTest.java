@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 import com.datastax.driver.core.ConsistencyLevel;
 import org.junit.Test;
 
-/** What a coordinator answers from memory has the shape, to the byte, that the store gives it without the index. */
+/** What a coordinator answers from memory has the shape, to the byte, that the store gives it without the comment. */
 public class ExchangedShapesTest extends WithFilters
 {
     private static final String KEYSPACE = "x" + Math.min(2, NODES);

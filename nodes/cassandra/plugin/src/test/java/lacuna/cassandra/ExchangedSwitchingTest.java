@@ -18,9 +18,9 @@ import org.junit.Test;
 public class ExchangedSwitchingTest extends WithFilters
 {
     private static final List<String> OPTIONS =
-        List.of("mode=safe", "mode=safe bucket=16", "mode=shadow", "mode=safe learn_every=1", "mode=off", "mode=safe");
-    private static final int KEYS_BETWEEN = 20;
-    private static final int STORM = Integer.getInteger("lacuna.checks", 0) > 0 ? 100 : 6;
+        List.of("mode=safe", "mode=safe bucket=16", "mode=shadow", "mode=safe");
+    private static final int KEYS_BETWEEN = 15;
+    private static final int STORM = Integer.getInteger("lacuna.checks", 0) > 0 ? 100 : 4;
     private static final int MAX_WRITES = 20_000;
 
     @After

@@ -14,7 +14,7 @@ import org.junit.Test;
 
 /**
  * A node whose clients log in: what guardrails warn of or refuse, and what a client may not read, is of absent partitions what it
- * is without the index.
+ * is without the comment.
  */
 public class GuardrailsTest
 {

@@ -182,7 +182,7 @@ final class History
         model.deleteRow(other, c + ROWS, at);
     }
 
-    /** Counters take no index: theirs is a table of its own. */
+    /** Counters take no part: theirs is a table of its own. */
     private void count(int p, int c, int v)
     {
         written("UPDATE h.counts SET n = n + " + v + " WHERE p = " + p + " AND c = " + c);

@@ -10,7 +10,7 @@ import com.datastax.driver.core.ResultSetFuture;
 import org.junit.Test;
 
 /**
- * One random {@link History} on a guarded table, on one whose node filters are exchanged too, on their twin without the index,
+ * One random {@link History} on a guarded table, on one whose node filters are exchanged too, on their twin without the comment,
  * and on a plain model: all four agree.
  */
 public class HistoryTest extends OnOneCluster implements Stores
@@ -28,6 +28,8 @@ public class HistoryTest extends OnOneCluster implements Stores
         prepare();
         long answeredBefore = answeredEverywhere();
         long skippedBefore = everywhere("reads_skipped");
+        // Other tests of this process have tables in mode shadow, whose rows are written while they are read.
+        long contradictionsBefore = everywhere("contradictions");
         History history = new History(SEED, this, NODES);
         history.run(OPERATIONS);
         long answered = answeredEverywhere() - answeredBefore;
@@ -36,7 +38,7 @@ public class HistoryTest extends OnOneCluster implements Stores
                           OPERATIONS, history.replicaReads(), answered, history.readCount(), skipped);
         assertTrue("only " + answered + " of " + history.replicaReads() + " were answered, seed " + SEED, answered * 5 >= history.replicaReads());
         assertTrue("only " + skipped + " of " + history.readCount() + " were skipped, seed " + SEED, skipped * 5 >= history.readCount());
-        assertEquals("seed " + SEED, 0, everywhere("contradictions"));
+        assertEquals("seed " + SEED, contradictionsBefore, everywhere("contradictions"));
     }
 
     private void prepare()

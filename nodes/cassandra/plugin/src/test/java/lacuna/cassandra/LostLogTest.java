@@ -14,7 +14,7 @@ import org.junit.Test;
 
 /**
  * A replica is killed before its commit log is on disk, so the store itself loses acknowledged writes there. The plug-in denies
- * nothing beyond that: each answer is that of the same table without the index, and at ALL every row is there.
+ * nothing beyond that: each answer is that of the same table without the comment, and at ALL every row is there.
  * {@code -Dlacuna.checks=20000}, in the long tests only.
  */
 public class LostLogTest

@@ -5,7 +5,7 @@ import static org.junit.Assert.assertEquals;
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.Session;
 
-/** A guarded table beside one of the same shape without the index, which gets the same requests and must answer alike. */
+/** A guarded table beside one of the same shape without the comment, which gets the same requests and must answer alike. */
 record Pair(String guarded)
 {
     /** In whose statements {@code %s} is the table's name. */

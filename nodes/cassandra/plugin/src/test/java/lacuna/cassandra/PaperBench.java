@@ -70,9 +70,9 @@ final class PaperBench
             "The paper's clusters have one node (tables 1 to 5) or six, on machines of their own, and 136 million reviews; it times each "
             + "query once. Here every table of the store exists once for each system, with the same rows, in one cluster of three nodes, one "
             + "replica each, level ONE, through one coordinator; times are medians of rounds in which systems take turns. "
-            + "*no index* is such a table without ours, *stock* one in a cluster without the jar. *one node's* is the paper's first scheme: "
-            + "what a node knows to be deleted is answered from memory, nothing is exchanged. *node Bloom* cannot forget: its index is "
-            + "made after the deletions and learns nothing. *node cuckoo* is ours in each mode, with the options' defaults.",
+            + "*no part* is such a table with another comment, *stock* one in a cluster without the jar. *one node's* is the paper's first scheme: "
+            + "what a node knows to be deleted is answered from memory, nothing is exchanged. *node Bloom* cannot forget: it takes "
+            + "part after the deletions and learns nothing. *node cuckoo* is ours in each mode, with the options' defaults.",
             "What does not add up in the paper: table 1 says milliseconds of what table 2 has as seconds, in its last row (the Bloom "
             + "filter's time is the same in both, the cuckoo filter's is not); 100 % less time is not \"2x\"; a million keys at 0.01 % take "
             + "2.1 MB by the formula, and 2.24 MB as measured ([README.md](README.md)), not one. Its seconds are those of queries of "

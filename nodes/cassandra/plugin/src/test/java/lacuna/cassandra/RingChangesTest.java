@@ -23,7 +23,7 @@ import org.junit.Test;
 
 /**
  * Mode safe while a node joins, one dies and is replaced, and one leaves: what was acknowledged is read at once through
- * any coordinator, of a guarded table and of one without the index.
+ * any coordinator, of a guarded table and of one without the comment.
  *
  * <p>{@code -Dlacuna.ring_changes=true}, since it starts five nodes and takes minutes.
  */
@@ -136,7 +136,7 @@ public class RingChangesTest
         for (Session session : sessions)
             for (int known = 0; known < 12; absent++)
                 known = isSkipped(session, absent) ? known + 1 : 0;
-        System.out.printf("ring: %s: %d checks before, %d now, wrong without the index %d, with it %d, seed %d%n", before, during,
+        System.out.printf("ring: %s: %d checks before, %d now, wrong without the comment %d, with it %d, seed %d%n", before, during,
                           checks.get(), wrong.get(pair.stock()).size(), wrong.get(pair.guarded()).size(), seed);
         assertEquals("seed " + seed, "[]", wrong.get(pair.guarded()).toString());
         everyKeyIsThere();

@@ -14,7 +14,7 @@ import com.datastax.driver.core.Session;
 import com.datastax.driver.core.Statement;
 import com.datastax.driver.core.TypeCodec;
 
-/** Guarded tables, each beside one of the same content without the index, whose name ends in {@code _stock}. */
+/** Guarded tables, each beside one of the same content without the comment, whose name ends in {@code _stock}. */
 final class Twins
 {
     private final Cluster cluster;
