@@ -92,7 +92,7 @@ fn no_family_loses_a_key_to_a_border() {
     let mut rng = Rng::new(seed);
     let folder = TestFolder::new("borders");
     // Room for a few partitions only, so that they come and go.
-    let store = PartitionStore::open(folder.path(), 8_000).unwrap().with_partition_bytes(700);
+    let store = PartitionStore::open(folder.path(), 4_000).unwrap().with_partition_bytes(700);
     let sets = [
         ("fixed_be:8", spread(&mut rng, 2_500)),
         ("bytes", spread(&mut rng, 2_500)),
