@@ -126,8 +126,8 @@ impl RangeFilters {
 
     /// Removes the partition files of a database, just opened with `options`, that no table of it has: those that a crash
     /// has left. From then on files go with their tables, if [`install`](Self::install) or
-    /// [`watch_tables`](Self::watch_tables) had the options of the database. Returns how many were removed; none, if a table
-    /// cannot be looked into now.
+    /// [`watch_tables`](Self::watch_tables) had the options of the database. Only for the process that writes: another does
+    /// not know the newest tables. Returns how many were removed; none, if a table cannot be looked into now.
     ///
     /// # Errors
     /// Errors of RocksDB when it lists its tables.

@@ -243,6 +243,9 @@ fn maybes(folder: &TestFolder, keys: &[Vec<u8>], property: &[u8]) -> (usize, Par
     for key in keys.iter().step_by(7) {
         assert!(asks(&guard, property, &point(key)), "{key:?} is lost");
     }
+    let batch = Questions::new(&guard, keys.iter().map(|key| point(key)));
+    batch.ask(table(property));
+    assert!((0..batch.len()).all(|place| batch.has_passed(place)), "a key is lost in a batch");
     // Beyond the last key, the directory knows.
     (keys[..899].iter().filter(|key| asks(&guard, property, &absent(key))).count(), store)
 }
