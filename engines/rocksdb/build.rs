@@ -2,10 +2,11 @@
 
 use std::env;
 
-const SOURCES: [&str; 2] = ["cpp/shim.cc", "cpp/raw_table.cc"];
+const SOURCES: [&str; 3] = ["cpp/shim.cc", "cpp/raw_table.cc", "cpp/table_listener.cc"];
+const HEADERS: [&str; 2] = ["cpp/lacuna_collector.h", "cpp/options_access.h"];
 
 fn main() {
-    for file in SOURCES.into_iter().chain(["cpp/lacuna_collector.h"]) {
+    for file in SOURCES.into_iter().chain(HEADERS) {
         println!("cargo::rerun-if-changed={file}");
     }
     let include = env::var_os("DEP_ROCKSDB_INCLUDE").expect("rust-librocksdb-sys names its headers");

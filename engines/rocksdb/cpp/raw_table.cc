@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "rocksdb/c.h"
+#include "options_access.h"
 #include "rocksdb/options.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
@@ -29,11 +29,6 @@ using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::SstFileReader;
 using ROCKSDB_NAMESPACE::Status;
 using ROCKSDB_NAMESPACE::TableProperties;
-
-// RocksDB's C interface declares this type and keeps its definition in db/c.cc. `Readable` finds out if that changes.
-struct rocksdb_options_t {
-  Options rep;
-};
 
 namespace {
 
@@ -57,13 +52,7 @@ class CountedReads {
   uint64_t before_;
 };
 
-// Whether the options are at the assumed place: RocksDB's own functions read the same values there.
-bool Readable(const rocksdb_options_t* from) {
-  auto* options = const_cast<rocksdb_options_t*>(from);
-  return options->rep.write_buffer_size == rocksdb_options_get_write_buffer_size(options) &&
-         options->rep.max_open_files == rocksdb_options_get_max_open_files(options) &&
-         options->rep.num_levels == rocksdb_options_get_num_levels(options);
-}
+using lacuna::Readable;
 
 // The same file system and compression; no cache, and nothing that would count our reads among the database's.
 Options ForReading(const Options& from) {

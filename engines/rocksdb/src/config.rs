@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
 use lacuna_guard::{GapOptions, LearnedGaps};
-use lacuna_rocksdb_property::{Direction, Question, TableFacts, TableGuard, TableStats};
-use rust_rocksdb::Options;
+use lacuna_rocksdb_property::{Direction, PartitionStore, Question, TableFacts, TableGuard, TableStats};
+use rust_rocksdb::{Error as RocksError, Options};
 
 use crate::GuardSpec;
+use crate::live_tables::LiveTables;
 use crate::raw_table::comparator_name;
 use crate::read_range::ReadRange;
 use crate::readable::Readable;
 use crate::scan::GuardedScan;
 use crate::shim;
+use crate::table_listener::{add_table_listener, note_tables};
 
 /// Range filters for one column family: a collector for its options, bounded reads that ask, and counts.
 ///
@@ -89,6 +91,62 @@ impl RangeFilters {
         self.guard.learned_gaps()
     }
 
+    /// Keeps the filters of new tables in files of `store`, cut by key range into partitions, of which memory holds those
+    /// that are asked, within the store's budget. Without its file a table is read as one without a filter: backups and
+    /// checkpoints, which do not copy the files, are right all the same.
+    ///
+    /// ```
+    /// use lacuna_rocksdb::{PartitionStore, RangeFilters};
+    /// use rust_rocksdb::{DB, Options};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let folder = tempfile::tempdir()?;
+    /// // At most 64 MiB of filters in memory, whatever the size of the database.
+    /// let store = PartitionStore::open(folder.path().join("filters"), 64 << 20)?;
+    /// let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8")?.with_partitions(&store);
+    /// let mut options = Options::default();
+    /// options.create_if_missing(true);
+    /// lacuna.install(&mut options);
+    /// let db = DB::open(&options, folder.path().join("db"))?;
+    /// lacuna.remove_unused_partitions(&options, &db)?;
+    /// for second in (0..2_000u64).map(|minute| minute * 60) {
+    ///     db.put(second.to_be_bytes(), b"21.5")?;
+    /// }
+    /// db.flush()?;
+    /// assert!(lacuna.get(&db, 7_201u64.to_be_bytes())?.is_none());
+    /// assert_eq!(lacuna.stats().partitions.loads, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_partitions(mut self, store: &PartitionStore) -> Self {
+        self.guard = self.guard.with_partitions(store);
+        self
+    }
+
+    /// Removes the partition files of a database, just opened with `options`, that no table of it has: those that a crash
+    /// has left. From then on files go with their tables, if [`install`](Self::install) or
+    /// [`watch_tables`](Self::watch_tables) had the options of the database. Only for the process that writes: another does
+    /// not know the newest tables. Returns how many were removed; none, if a table cannot be looked into now.
+    ///
+    /// # Errors
+    /// Errors of RocksDB when it lists its tables.
+    pub fn remove_unused_partitions<D: LiveTables>(
+        &self,
+        options: &Options,
+        db: &D,
+    ) -> Result<usize, RocksError> {
+        let Some(store) = self.guard.partitions() else { return Ok(0) };
+        let are_all_noted = note_tables(store, options, db)?;
+        Ok(if are_all_noted { store.remove_unclaimed() } else { 0 })
+    }
+
+    /// Lets partition files go with their tables. [`install`](Self::install) does so too; this is for the options of a
+    /// database whose filters are installed in those of its column families only.
+    pub fn watch_tables(&self, options: &mut Options) {
+        self.guard.partitions().into_iter().for_each(|store| add_table_listener(options, store));
+    }
+
     /// Makes every table written with these options carry a filter: by flushes, compactions and ingestion through
     /// `SstFileWriter`. A remote compaction worker needs it in its own options.
     ///
@@ -123,6 +181,7 @@ impl RangeFilters {
             )));
         }
         shim::add_collector(options, &self.guard);
+        self.watch_tables(options);
         Ok(())
     }
 

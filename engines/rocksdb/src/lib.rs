@@ -19,7 +19,8 @@
 //!   all of them at once, [`RangeFilters::contains_ranges`] then reads where it must.
 //! - **Memory.** RocksDB keeps the property of every open table on the heap (it shows in
 //!   `rocksdb.estimate-table-readers-mem`, not in the block cache) and reads it when it opens the table. 14 bits a key
-//!   are 1.75 bytes a key; [`RangeFilters::with_max_bytes`] caps each table's share.
+//!   are 1.75 bytes a key; [`RangeFilters::with_max_bytes`] caps each table's share. Where that is too much,
+//!   [`RangeFilters::with_partitions`] keeps filters in files of a folder and bounds the memory of all together.
 //! - **Old tables** are read as before, and counted, until compaction rewrites them.
 //! - **Metrics**: [`TableStats::metrics`] names every count, by level and by reason, for whatever collects them.
 //! - **Column families** each take a [`RangeFilters`] of their own, if they differ in codec; one may serve several.
@@ -45,11 +46,14 @@ mod readable;
 mod scan;
 mod seek_tables;
 mod shim;
+mod table_listener;
 
 pub use config::RangeFilters;
 pub use gap_learner::GapLearner;
 pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps, prefix_range};
-pub use lacuna_rocksdb_property::{Direction, Metric, PROPERTY_NAME, Property, Scanned, TableStats};
+pub use lacuna_rocksdb_property::{
+    Direction, Metric, PROPERTY_NAME, PartitionStats, PartitionStore, Property, Scanned, TableStats,
+};
 pub use live_tables::LiveTables;
 pub use read_range::{Outcome, ReadRange};
 pub use readable::Readable;

@@ -30,6 +30,7 @@ pub(crate) fn attempt<K: GuardKey + ?Sized>(
     keys: SortedKeys<'_, K>,
     sample: Arc<Sample<K>>,
     codec: CodecId,
+    is_checked: bool,
 ) -> Result<Attempt> {
     let plan = |budget| {
         BuildPlan::new(budget).with_sample(Arc::clone(&sample)).with_seed(spec.seed()).with_codec(codec)
@@ -37,8 +38,8 @@ pub(crate) fn attempt<K: GuardKey + ?Sized>(
     let fallback = spec.fallback().and_then(|family| K::spec(family).ok());
     let families = Families { asked: &*K::spec(family)?, fallback: fallback.as_deref() };
     let attempt = families.attempt(spec, keys, &plan)?;
-    let doubt = hardly_answers(&attempt.sealed, keys, plan(spec.budget()));
-    Ok(Attempt { doubt, ..attempt })
+    let doubt = is_checked.then(|| hardly_answers(&attempt.sealed, keys, plan(spec.budget())));
+    Ok(Attempt { doubt: doubt.flatten(), ..attempt })
 }
 
 /// The family asked for and the fallback.

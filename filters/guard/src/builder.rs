@@ -43,6 +43,8 @@ pub struct GuardBuilder {
     log: Arc<QueryLog>,
     counters: Arc<Counters>,
     keys: Keys,
+    /// Whether a new filter is asked some queries, to find out if it hardly answers.
+    is_checked: bool,
 }
 
 #[derive(Debug)]
@@ -66,7 +68,7 @@ impl GuardBuilder {
     /// A builder without keys.
     pub fn new(spec: Arc<GuardSpec>, log: Arc<QueryLog>, counters: Arc<Counters>) -> Self {
         let keys = Keys::none(&spec);
-        Self { spec, log, counters, keys }
+        Self { spec, log, counters, keys, is_checked: true }
     }
 
     /// Adds the next key; one equal to its predecessor is taken once. An error is kept for [`finish`](Self::finish).
@@ -81,6 +83,11 @@ impl GuardBuilder {
         if let Err(problem) = added.unwrap_or_else(panicked) {
             self.fail(problem);
         }
+    }
+
+    /// Leaves filters unasked from here on: for the later parts of a file whose first part was asked if it hardly answers.
+    pub fn skip_check(&mut self) {
+        self.is_checked = false;
     }
 
     /// Gives up on this file: [`finish`](Self::finish) will count `problem` and store nothing.
@@ -120,8 +127,12 @@ impl GuardBuilder {
         let mut attempt = match keys {
             Keys::Off => return Ok(None),
             Keys::Failed(problem) => return Err(problem),
-            Keys::Integers(collected) => collected.build(family, &spec, self.log.integers())?,
-            Keys::Strings(collected) => collected.build(family, &spec, self.log.strings())?,
+            Keys::Integers(collected) => {
+                collected.build(family, &spec, self.log.integers(), self.is_checked)?
+            }
+            Keys::Strings(collected) => {
+                collected.build(family, &spec, self.log.strings(), self.is_checked)?
+            }
         };
         attempt.coarsened |= spec.budget() < self.spec.budget();
         Ok(Some(attempt))
@@ -173,12 +184,18 @@ impl<K: GuardKey + ?Sized> Collected<K> {
         Ok(())
     }
 
-    fn build(mut self, family: &str, spec: &GuardSpec, sample: Arc<Sample<K>>) -> Result<Attempt> {
+    fn build(
+        mut self,
+        family: &str,
+        spec: &GuardSpec,
+        sample: Arc<Sample<K>>,
+        is_checked: bool,
+    ) -> Result<Attempt> {
         if !self.keeps_order {
             K::sort(&mut self.column);
         }
         let keys = SortedKeys::try_new(K::column(&self.column))?;
-        attempt(family, spec, keys, sample, self.codec.id())
+        attempt(family, spec, keys, sample, self.codec.id(), is_checked)
     }
 }
 

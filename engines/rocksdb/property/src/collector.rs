@@ -3,6 +3,7 @@
 use lacuna_base::Error;
 use lacuna_guard::GuardBuilder;
 
+use crate::partitions::PartitionedBuilder;
 use crate::property::Property;
 use crate::table_guard::TableGuard;
 
@@ -14,9 +15,18 @@ use crate::table_guard::TableGuard;
 /// the start as the key, which would break the order.
 #[derive(Debug)]
 pub struct Collector {
-    builder: GuardBuilder,
-    level: Option<usize>,
-    max_bytes: usize,
+    building: Building,
+}
+
+#[derive(Debug)]
+enum Building {
+    /// One filter in the property.
+    Whole {
+        builder: GuardBuilder,
+        level: Option<usize>,
+        max_bytes: usize,
+    },
+    Partitions(Box<PartitionedBuilder>),
 }
 
 impl Collector {
@@ -27,7 +37,11 @@ impl Collector {
 
     /// A collector for a table written for `level`.
     pub fn new(guard: &TableGuard, level: Option<usize>) -> Self {
-        Self { builder: guard.builder(), level, max_bytes: guard.max_bytes() }
+        let building = match guard.partitions() {
+            None => Building::Whole { builder: guard.builder(), level, max_bytes: guard.max_bytes() },
+            Some(store) => Building::Partitions(Box::new(PartitionedBuilder::new(guard, store, level))),
+        };
+        Self { building }
     }
 
     /// Takes one entry, in RocksDB's order. Never panics.
@@ -35,17 +49,28 @@ impl Collector {
         if entry_type == Self::RANGE_DELETION {
             return;
         }
-        self.builder.add(user_key);
+        match &mut self.building {
+            Building::Whole { builder, .. } => builder.add(user_key),
+            Building::Partitions(builder) => builder.add(user_key),
+        }
     }
 
     /// Notes that an entry could not be taken: the table gets no filter, which is counted.
     pub fn fail(&mut self, problem: Error) {
-        self.builder.fail(problem);
+        match &mut self.building {
+            Building::Whole { builder, .. } => builder.fail(problem),
+            Building::Partitions(builder) => builder.fail(problem),
+        }
     }
 
     /// The property for the table; `None` if it gets no filter, which is counted. Never panics.
     pub fn finish(&mut self) -> Option<Vec<u8>> {
-        let sealed = self.builder.finish_within(Property::room_for_sealed(self.max_bytes))?;
-        Some(Property { level: self.level, sealed: sealed.as_bytes() }.to_bytes())
+        match &mut self.building {
+            Building::Whole { builder, level, max_bytes } => {
+                let sealed = builder.finish_within(Property::room_for_sealed(*max_bytes))?;
+                Some(Property { level: *level, sealed: sealed.as_bytes() }.to_bytes())
+            }
+            Building::Partitions(builder) => builder.finish(),
+        }
     }
 }

@@ -9,6 +9,7 @@
 //! - [`Collector`]: takes the entries of one table and builds a property, or none;
 //! - [`Question`]: one range, asked of one table after the other; a "no" lets RocksDB skip the table;
 //! - [`Questions`]: many ranges, asked of each table in one batch;
+//! - [`PartitionStore`]: filters in files beside the tables, of which a budget of memory holds the partitions that are asked;
 //! - [`SeekRun`]: tables side by side that name the place of their next key.
 //!
 //! ```
@@ -37,18 +38,21 @@ mod collector;
 mod identity;
 mod in_place;
 mod metrics;
+mod partitions;
 mod passed;
 mod property;
 mod question;
 mod questions;
 mod scanned;
 mod seek_run;
+mod table_filter;
 mod table_guard;
 
 pub use bounds::RocksBounds;
 pub use collector::Collector;
 pub use identity::TableIdentity;
 pub use lacuna_guard::Metric;
+pub use partitions::{FileId, PartitionStats, PartitionStore};
 pub use property::{PROPERTY_NAME, Property};
 pub use question::{Direction, Question, TableFacts};
 pub use questions::{OwnedBounds, Questions};

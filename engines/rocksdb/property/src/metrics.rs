@@ -5,8 +5,8 @@ use lacuna_guard::Metric;
 use crate::table_guard::TableStats;
 
 impl TableStats {
-    /// Every count: those of the filters, and tables read unasked by reason. Together they say how many of the tables
-    /// that were met could be asked. [`Metric::text`] makes a page for Prometheus of them.
+    /// Every count: those of the filters, tables read unasked by reason, and partitions. The first two say how many of the
+    /// tables that were met could be asked. [`Metric::text`] makes a page for Prometheus of them.
     pub fn metrics(&self) -> impl Iterator<Item = Metric> {
         let reasons = [
             ("missing", self.scanned.missing),
@@ -19,6 +19,6 @@ impl TableStats {
             label: Some(("reason", reason)),
             value,
         });
-        self.filters.metrics().chain(unasked)
+        self.filters.metrics().chain(unasked).chain(self.partitions.metrics())
     }
 }

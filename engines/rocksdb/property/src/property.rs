@@ -3,6 +3,8 @@
 use lacuna_base::{Envelope, Error, Result};
 use lacuna_guard::GuardCodec;
 
+use crate::partitions::directory;
+
 /// Name of the property. It never changes; what the bytes mean is in their version, so that an older reader that meets
 /// a newer filter can say so.
 pub const PROPERTY_NAME: &str = "lacuna.filter";
@@ -39,7 +41,7 @@ impl<'a> Property<'a> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + self.sealed.len());
         bytes.extend_from_slice(&[0; HEADER_BYTES]);
         bytes[0] = VERSION;
-        bytes[1] = self.level.and_then(|level| u8::try_from(level).ok()).unwrap_or(NO_LEVEL);
+        bytes[1] = level_byte(self.level);
         bytes.extend_from_slice(self.sealed);
         bytes
     }
@@ -47,7 +49,8 @@ impl<'a> Property<'a> {
     /// Takes a stored property apart, in O(1).
     ///
     /// # Errors
-    /// `Unsupported` for a newer version or a header byte that this version leaves zero; `Corrupt` if it is cut short.
+    /// `Unsupported` for a newer version, a filter in partitions, or a header byte that this version leaves zero; `Corrupt`
+    /// if it is cut short.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         let (header, sealed) = bytes
             .split_first_chunk::<HEADER_BYTES>()
@@ -56,10 +59,14 @@ impl<'a> Property<'a> {
         match *version {
             0 => return Err(Error::corrupt("filter property version 0 was never written")),
             VERSION if reserved.iter().all(|&byte| byte == 0) => {}
+            directory::VERSION => {
+                return Err(Error::unsupported(
+                    "the filter is in partitions; name their folder by `with_partitions`",
+                ));
+            }
             _ => return Err(Error::unsupported("the filter property is newer than this code; update it")),
         }
-        let level = Some(usize::from(*level)).filter(|_| *level != NO_LEVEL);
-        Ok(Self { level, sealed })
+        Ok(Self { level: level_of(*level), sealed })
     }
 
     /// The envelope of the filter, for those whose keys go through `codec`. O(1).
@@ -81,6 +88,16 @@ impl<'a> Property<'a> {
     pub(crate) fn room_for_sealed(property_bytes: usize) -> usize {
         property_bytes.saturating_sub(HEADER_BYTES)
     }
+}
+
+/// A level as the byte that stands for it.
+pub(crate) fn level_byte(level: Option<usize>) -> u8 {
+    level.and_then(|level| u8::try_from(level).ok()).unwrap_or(NO_LEVEL)
+}
+
+/// The level that a byte stands for.
+pub(crate) fn level_of(byte: u8) -> Option<usize> {
+    Some(usize::from(byte)).filter(|_| byte != NO_LEVEL)
 }
 
 #[cfg(test)]

@@ -15,10 +15,9 @@ use lacuna_guard::FileTag;
 
 use crate::bounds::{RocksBounds, rocksdb_bounds};
 use crate::identity::TableIdentity;
-use crate::in_place::{InPlace, ask_in_place};
 use crate::passed::Passed;
-use crate::property::Property;
 use crate::scanned::Reason;
+use crate::table_filter::{TableFilter, ask_table};
 use crate::table_guard::TableGuard;
 
 /// Tables below the range that a backward scan walks over before it is shown one. RocksDB stops at the first key below
@@ -106,7 +105,8 @@ impl Question {
     }
 
     /// Whether RocksDB has to read the table; `false` proves that it holds no entry of the range, of whatever type.
-    /// Takes no lock, allocates nothing and never panics.
+    /// Allocates nothing and never panics; takes no lock, unless filters are in partitions: then one to find each partition,
+    /// and the time to read those that are not in memory.
     pub fn may_contain(&self, table: TableFacts<'_>) -> bool {
         let answer = catch_unwind(AssertUnwindSafe(|| self.answer(table)));
         answer.unwrap_or_else(|_| {
@@ -120,11 +120,7 @@ impl Question {
             return self.scan(Reason::Comparator);
         }
         let Some(bytes) = table.property else { return self.scan(Reason::Missing) };
-        let asked = Property::parse(bytes).and_then(|property| {
-            ask_in_place(property, self.guard.codec(), |filter| {
-                self.ask(property.level, &filter, table.identity)
-            })
-        });
+        let asked = ask_table(bytes, &self.guard, |level, filter| self.ask(level, filter, table.identity));
         match asked {
             Ok(answer) => answer,
             Err(problem) if problem.kind() == ErrorKind::Unsupported => self.scan(Reason::Unsupported),
@@ -139,7 +135,12 @@ impl Question {
     }
 
     /// The answer of an opened filter and, after its "maybe", of what was learned about the table.
-    fn ask(&self, level: Option<usize>, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
+    fn ask(
+        &self,
+        level: Option<usize>,
+        filter: &TableFilter<'_>,
+        identity: Option<TableIdentity<'_>>,
+    ) -> bool {
         match self.denial(filter, identity) {
             None => self.asked.passed.note(level, self.tag(identity)),
             Some(_) if self.ends_the_walk(filter, identity) => {}
@@ -158,7 +159,7 @@ impl Question {
     }
 
     /// Whether the filter or a learned gap denies that the table holds a key of the range.
-    fn denial(&self, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> Option<Denial> {
+    fn denial(&self, filter: &TableFilter<'_>, identity: Option<TableIdentity<'_>>) -> Option<Denial> {
         let (lo, hi) = self.bounds();
         if !filter.may_contain_bounds(lo, hi) {
             return Some(Denial::Filter);
@@ -173,7 +174,7 @@ impl Question {
 
     /// Whether a backward scan has walked over enough tables below its range to be shown one, so that RocksDB meets a
     /// key below the lower bound and stops.
-    fn ends_the_walk(&self, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
+    fn ends_the_walk(&self, filter: &TableFilter<'_>, identity: Option<TableIdentity<'_>>) -> bool {
         let (lo, _) = self.bounds();
         let is_below = || {
             !filter.may_contain_bounds(lo, Bound::Unbounded)

@@ -16,11 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lacuna_base::ErrorKind;
 
 use crate::bounds::{RocksBounds, rocksdb_bounds};
-use crate::in_place::{InPlace, ask_in_place};
 use crate::passed::Passed;
-use crate::property::Property;
 use crate::question::TableFacts;
 use crate::scanned::Reason;
+use crate::table_filter::{TableFilter, ask_table};
 use crate::table_guard::TableGuard;
 
 /// Bounds of a range, owned.
@@ -142,11 +141,7 @@ impl Questions {
             return Some(Reason::Comparator);
         }
         let Some(bytes) = table.property else { return Some(Reason::Missing) };
-        let asked = Property::parse(bytes).and_then(|property| {
-            ask_in_place(property, self.guard.codec(), |filter| {
-                self.ask_filter(property.level, &filter, table);
-            })
-        });
+        let asked = ask_table(bytes, &self.guard, |level, filter| self.ask_filter(level, filter, table));
         match asked {
             Ok(()) => None,
             Err(problem) if problem.kind() == ErrorKind::Unsupported => Some(Reason::Unsupported),
@@ -154,7 +149,7 @@ impl Questions {
         }
     }
 
-    fn ask_filter(&self, level: Option<usize>, filter: &InPlace<'_>, table: TableFacts<'_>) {
+    fn ask_filter(&self, level: Option<usize>, filter: &TableFilter<'_>, table: TableFacts<'_>) {
         let ranges = &self.asked.ranges;
         let start = ranges.partition_point(|range| self.is_below(filter, range));
         let end = start + ranges[start..].partition_point(|range| !is_above(filter, range));
@@ -175,7 +170,7 @@ impl Questions {
     }
 
     /// Whether the table has no key up to the furthest end of the ranges up to this one, so that it holds none of them.
-    fn is_below(&self, filter: &InPlace<'_>, range: &Asking) -> bool {
+    fn is_below(&self, filter: &TableFilter<'_>, range: &Asking) -> bool {
         let end = self.asked.ranges[range.furthest].rocksdb.1.as_deref();
         !filter.may_contain_bounds(Bound::Unbounded, end.map_or(Bound::Unbounded, Bound::Excluded))
     }
@@ -216,7 +211,7 @@ impl Questions {
 }
 
 /// Whether the table has no key from the lower end of the range on, so that it holds none of it and of all after it.
-fn is_above(filter: &InPlace<'_>, range: &Asking) -> bool {
+fn is_above(filter: &TableFilter<'_>, range: &Asking) -> bool {
     let lower = range.rocksdb.0.as_deref().map_or(Bound::Unbounded, Bound::Included);
     !filter.may_contain_bounds(lower, Bound::Unbounded)
 }

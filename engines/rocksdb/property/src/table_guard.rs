@@ -10,6 +10,7 @@ use lacuna_guard::{
     QueryLog,
 };
 
+use crate::partitions::{PartitionStats, PartitionStore};
 use crate::passed::Passed;
 use crate::scanned::{Reason, Scanned, ScannedCounters};
 
@@ -37,6 +38,8 @@ pub struct TableGuard {
     scanned: Arc<ScannedCounters>,
     /// `None` unless gaps are learned.
     gaps: Option<Arc<LearnedGaps>>,
+    /// `None` unless filters are in partitions.
+    partitions: Option<PartitionStore>,
 }
 
 /// The counts of this process so far.
@@ -47,6 +50,9 @@ pub struct TableStats {
     pub filters: CountersSnapshot,
     /// Tables read because nothing could be asked.
     pub scanned: Scanned,
+    /// Partitions of filters; all zero unless [`with_partitions`](TableGuard::with_partitions) asks for them. Shared by all
+    /// that share the store.
+    pub partitions: PartitionStats,
 }
 
 impl TableGuard {
@@ -59,6 +65,7 @@ impl TableGuard {
             counters: Arc::default(),
             scanned: Arc::default(),
             gaps: None,
+            partitions: None,
         }
     }
 
@@ -97,6 +104,19 @@ impl TableGuard {
         self.gaps.as_ref()
     }
 
+    /// Cuts the filters of new tables into partitions in files of `store`, and reads those that there are. Filters of a
+    /// thousand bytes or less stay whole.
+    #[must_use]
+    pub fn with_partitions(mut self, store: &PartitionStore) -> Self {
+        self.partitions = Some(store.clone());
+        self
+    }
+
+    /// Where the partitions are; `None` unless [`with_partitions`](Self::with_partitions) asks for them.
+    pub fn partitions(&self) -> Option<&PartitionStore> {
+        self.partitions.as_ref()
+    }
+
     /// The spec that is built.
     pub fn spec(&self) -> &GuardSpec {
         &self.spec
@@ -109,7 +129,11 @@ impl TableGuard {
 
     /// The counts of this process so far.
     pub fn stats(&self) -> TableStats {
-        TableStats { filters: self.counters.snapshot(), scanned: self.scanned.snapshot() }
+        TableStats {
+            filters: self.counters.snapshot(),
+            scanned: self.scanned.snapshot(),
+            partitions: self.partitions.as_ref().map(PartitionStore::stats).unwrap_or_default(),
+        }
     }
 
     /// The remembered scans.
@@ -164,6 +188,10 @@ impl TableGuard {
 
 impl fmt::Display for TableStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n{}", self.filters, self.scanned)
+        write!(f, "{}\n{}", self.filters, self.scanned)?;
+        if self.partitions != PartitionStats::default() {
+            write!(f, "\n{}", self.partitions)?;
+        }
+        Ok(())
     }
 }

@@ -10,6 +10,7 @@ mod auto;
 mod differential;
 mod learned_gaps;
 mod many;
+mod partitions;
 mod points;
 mod saved_reads;
 mod scans;

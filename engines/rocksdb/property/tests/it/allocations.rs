@@ -1,9 +1,10 @@
 //! Asking a table takes no memory of the heap.
 
 use lacuna_guard::{GapOptions, Neighbours};
-use lacuna_rocksdb_property::{Direction, TableGuard, TableIdentity};
+use lacuna_rocksdb_property::{Direction, PartitionStore, TableGuard, TableIdentity};
 use lacuna_testkit::{CountingAllocator, count_allocations};
 
+use crate::folder::TestFolder;
 use crate::{property, question, table};
 
 #[global_allocator]
@@ -54,5 +55,22 @@ fn a_learned_gap_answers_without_the_heap() {
             assert_eq!((may_contain, allocations.count), (false, 0), "{codec}, {direction:?}");
         }
         assert_eq!(guard.stats().filters.skipped_by_gap(), 2, "{codec}: {}", guard.stats());
+    }
+}
+
+#[test]
+fn a_partition_in_memory_is_asked_without_the_heap() {
+    let folder = TestFolder::new("heap");
+    let store = PartitionStore::open(folder.path(), 1 << 20).unwrap().with_partition_bytes(512);
+    for family in lacuna_families::FAMILIES {
+        let guard = TableGuard::parse(&format!("{}@16 codec=fixed_be:8", family.example)).unwrap();
+        let guard = guard.with_partitions(&store);
+        let bytes = property(&guard, Some(1), (0..2_000).map(|number| number << 20));
+        let loads = store.stats().loads;
+        let question = question(&guard, 700 << 20, (700 << 20) + 99, Direction::Forward);
+        let (_, first) = count_allocations(|| question.may_contain(table(&bytes)));
+        let (_, second) = count_allocations(|| question.may_contain(table(&bytes)));
+        assert_eq!((first.count > 0, second.count), (true, 0), "{}", family.example);
+        assert!(store.stats().loads > loads, "{}", family.example);
     }
 }

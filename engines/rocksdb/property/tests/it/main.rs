@@ -5,9 +5,11 @@
 mod allocations;
 mod bytes;
 mod caps;
+mod folder;
 mod gaps;
 mod levels;
 mod panics;
+mod partitions;
 mod seek_runs;
 mod walks;
 

@@ -2,7 +2,8 @@
 //!
 //! Puts, deletes, single deletes, range deletes, merges, ingestion, snapshots, transactions that are rolled back,
 //! flushes, compactions and reopening; between them, scans in both directions between all kinds of bounds, on the
-//! database, its snapshots and its transactions. Every family works once while gaps are learned and once without. Keys are few and close together, so that tombstones, versions and near
+//! database, its snapshots and its transactions. Every family works once while gaps are learned and once without, and
+//! every fourth with filters in partitions, whose files vanish or change. Keys are few and close together, so that tombstones, versions and near
 //! misses are everywhere. RocksDB's transactional database takes no range deletes, so half of the work goes there and half
 //! to the plain one.
 
@@ -16,7 +17,7 @@ use rust_rocksdb::{DB, OptimisticTransactionDB};
 
 pub(crate) use keys::{Bounds, Keys};
 pub(crate) use store::{Store, small_tables};
-use world::World;
+use world::{Extra, World};
 
 /// Operations of all tests on this page together; 10 million in `make test-long`.
 fn operations() -> u64 {
@@ -30,8 +31,11 @@ fn run_families<S: Store + LiveTables>(codec: &str, first_seed: u64, keys: Keys)
     for (seed, family) in (first_seed..).zip(FAMILIES) {
         let spec = format!("{}@16 codec={codec} seed={seed}", family.example);
         println!("differential: {spec}, twice {each} operations");
-        for learns in [false, true] {
-            skipped_by_gap += World::<S>::new(&spec, seed, keys, learns).run(each).skipped_by_gap();
+        for extra in [Extra::Nothing, Extra::Gaps] {
+            skipped_by_gap += World::<S>::new(&spec, seed, keys, extra).run(each).skipped_by_gap();
+        }
+        if seed.is_multiple_of(4) {
+            World::<S>::new(&spec, seed, keys, Extra::Partitions).run(each);
         }
     }
     assert!(skipped_by_gap > 0, "{codec}, first seed {first_seed}: no gap was used");

@@ -1,9 +1,12 @@
 //! The database, its twin, and what is done to both.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::ops::{Bound, RangeBounds};
 
-use lacuna_rocksdb::{CountersSnapshot, GapLearner, GapOptions, LiveTables, RangeFilters, Readable};
+use lacuna_rocksdb::{
+    CountersSnapshot, GapLearner, GapOptions, LiveTables, PartitionStore, RangeFilters, Readable,
+};
 use lacuna_workload::Rng;
 use rust_rocksdb::{
     BottommostLevelCompaction, CompactOptions, Env, ReadOptions, SnapshotWithThreadMode, SstFileWriter,
@@ -16,6 +19,16 @@ use crate::support::{Row, rows_of};
 /// Operations between two reopenings.
 const EPISODE: u64 = 600;
 
+/// What filters do beside answering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extra {
+    Nothing,
+    /// Gaps are learned.
+    Gaps,
+    /// Filters are in partitions, few of which are in memory.
+    Partitions,
+}
+
 /// One of the two databases, closed.
 struct Home {
     env: Env,
@@ -23,12 +36,13 @@ struct Home {
 }
 
 impl Home {
-    fn open<S: Store>(&self) -> S {
+    fn open<S: Store + LiveTables>(&self) -> S {
         let mut options = small_tables(&self.env);
-        if let Some(lacuna) = &self.lacuna {
-            lacuna.install(&mut options);
-        }
-        S::open(&options)
+        let Some(lacuna) = &self.lacuna else { return S::open(&options) };
+        lacuna.install(&mut options);
+        let store = S::open(&options);
+        lacuna.remove_unused_partitions(&options, &store).unwrap();
+        store
     }
 }
 
@@ -39,6 +53,8 @@ pub(crate) struct World<S> {
     lacuna: RangeFilters,
     /// `None` unless gaps are learned.
     learner: Option<GapLearner>,
+    /// `None` unless filters are in partitions.
+    partitions: Option<tempfile::TempDir>,
     homes: [Home; 2],
     /// Keys of the single-delete discipline that are there.
     singles: BTreeSet<Vec<u8>>,
@@ -49,8 +65,9 @@ pub(crate) struct World<S> {
 type Snapshots<'a, S> = Vec<[SnapshotWithThreadMode<'a, S>; 2]>;
 
 impl<S: Store + LiveTables> World<S> {
-    pub(crate) fn new(spec: &str, seed: u64, keys: Keys, learns: bool) -> Self {
+    pub(crate) fn new(spec: &str, seed: u64, keys: Keys, extra: Extra) -> Self {
         let mut lacuna = RangeFilters::parse(spec).unwrap();
+        let learns = extra == Extra::Gaps;
         if learns {
             lacuna = lacuna.with_learned_gaps(few_gaps());
         }
@@ -58,10 +75,11 @@ impl<S: Store + LiveTables> World<S> {
         let homes = [home(Some(lacuna.clone())), home(None)];
         let learner = learns.then(|| GapLearner::new(&lacuna, &small_tables(&homes[0].env)).unwrap());
         Self {
-            case: format!("{spec}, keys {keys:?}, learns {learns}"),
+            case: format!("{spec}, keys {keys:?}, with {extra:?}"),
             rng: Rng::new(seed),
             keys,
             homes,
+            partitions: (extra == Extra::Partitions).then(|| tempfile::tempdir().unwrap()),
             learner,
             lacuna,
             singles: BTreeSet::new(),
@@ -73,6 +91,7 @@ impl<S: Store + LiveTables> World<S> {
     /// Does the work and says what the filters did.
     pub(crate) fn run(mut self, operations: u64) -> CountersSnapshot {
         for first in (0..operations).step_by(usize::try_from(EPISODE).unwrap()) {
+            self.open_partitions();
             let stores: [S; 2] = [self.homes[0].open(), self.homes[1].open()];
             let mut snapshots: Snapshots<'_, S> = Vec::new();
             for step in first..(first + EPISODE).min(operations) {
@@ -84,6 +103,8 @@ impl<S: Store + LiveTables> World<S> {
         let problems = (stats.filters.build_failures, stats.scanned.corrupt, stats.scanned.unsupported);
         assert_eq!(problems, (0, 0, 0), "{}\n{stats}", self.case);
         assert_eq!(stats.filters.gaps.failures, 0, "{}\n{stats}", self.case);
+        let (loads, unasked) = (stats.partitions.loads, stats.partitions.unasked());
+        assert!(self.partitions.is_none() || loads > 20 && unasked > 0, "{}\n{stats}", self.case);
         stats.filters
     }
 
@@ -98,7 +119,10 @@ impl<S: Store + LiveTables> World<S> {
             58 | 59 => snapshots.push([stores[0].snapshot(), stores[1].snapshot()]),
             60..64 => drop(snapshots.pop()),
             64..67 => self.roll_back(stores, step),
-            67..70 => self.learn(stores),
+            67..70 => {
+                self.learn(stores);
+                self.damage();
+            }
             _ => self.check_everywhere(stores, snapshots, step),
         }
     }
@@ -182,6 +206,31 @@ impl<S: Store + LiveTables> World<S> {
     fn learn(&mut self, stores: &[S; 2]) {
         if let Some(learner) = &mut self.learner {
             learner.follow_all(&stores[0]);
+        }
+    }
+
+    /// Opens the folder of partitions again, with nothing in memory.
+    fn open_partitions(&mut self) {
+        let Some(folder) = &self.partitions else { return };
+        let store = PartitionStore::open(folder.path(), 4 << 10).unwrap().with_partition_bytes(100);
+        self.lacuna = self.lacuna.clone().with_partitions(&store);
+        self.homes[0].lacuna = Some(self.lacuna.clone());
+    }
+
+    /// Removes, cuts or replaces one of the files of partitions.
+    fn damage(&mut self) {
+        let Some(folder) = &self.partitions else { return };
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = files.collect();
+        files.sort();
+        if files.is_empty() {
+            return;
+        }
+        let [one, other] = [0, 1].map(|_| &files[self.rng.index(files.len())]);
+        match self.rng.below(3) {
+            0 => fs::remove_file(one).unwrap(),
+            1 => fs::write(one, [7; 90]).unwrap(),
+            _ => fs::copy(other, one).map(|_| ()).unwrap(),
         }
     }
 
