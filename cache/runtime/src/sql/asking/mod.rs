@@ -25,7 +25,9 @@ mod recognise;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_cache_protocol::{Cut, DomainId, DomainType, Error, Form, Interval, Query, RangeKey, Result};
+use lacuna_cache_protocol::{
+    Cut, DomainId, DomainType, Error, Form, Interval, Query, RangeKey, Result, Stamps,
+};
 
 use crate::sql::database::{ColumnKind, Dialect};
 use crate::sql::domain_key::key;
@@ -105,7 +107,14 @@ impl Recognised {
         // The result of an empty interval depends on no row. The empty key is that of no value.
         let interval = interval.unwrap_or_else(|| Interval::point(RangeKey::from_bytes(b"")));
         let fingerprint = schema.fingerprint();
-        Ok(Query { domain: self.domain, interval, form: Form::All, fingerprint, question: Some(question) })
+        Ok(Query {
+            domain: self.domain,
+            interval,
+            form: Form::All,
+            fingerprint,
+            question: Some(question),
+            stamps: Stamps::NONE,
+        })
     }
 
     /// Where all bounds hold, `None` if they hold nowhere: NULL is in no range.

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::owner::{Counts, Requests, WriteError};
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
+use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Stamps, Touched, Write};
 use tokio::sync::broadcast;
 
 use crate::sql::application::TableRows;
@@ -122,7 +122,14 @@ impl Table {
         if matches!(form, Form::First(0) | Form::Last(0)) {
             return Ok(Vec::new());
         }
-        let query = Query { domain, interval, form, fingerprint: self.fingerprint, question: None };
+        let query = Query {
+            domain,
+            interval,
+            form,
+            fingerprint: self.fingerprint,
+            question: None,
+            stamps: Stamps::NONE,
+        };
         if let Some(log) = self.log.get() {
             log.note(&query);
         }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, Result};
-use lacuna_cache_protocol::{Form, Query, Touched, Write, WriteSet};
+use lacuna_cache_protocol::{Form, Query, Stamps, Touched, Write, WriteSet};
 
 use super::Table;
 use super::range::{checked_words, sure_touched};
@@ -255,8 +255,14 @@ impl Transaction {
     ) -> Result<Rows> {
         let domain = table.schema.domain_of(column)?;
         let Some(interval) = table.interval(column, range)? else { return Ok(Vec::new()) };
-        let query =
-            Query { domain, interval, form: Form::All, fingerprint: table.fingerprint, question: None };
+        let query = Query {
+            domain,
+            interval,
+            form: Form::All,
+            fingerprint: table.fingerprint,
+            question: None,
+            stamps: Stamps::NONE,
+        };
         self.check_read(table, &query)?;
         let rows = self.running.query(&select(table.dialect, &table.schema, &query)?).await?;
         let columns = &table.schema.columns;
