@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use lacuna_cache_protocol::Result;
 
 use super::{Part, refused};
-use crate::sql::database::{ColumnKind, Dialect};
+use crate::sql::database::{Column, ColumnKind, Dialect};
 use crate::sql::schema::Schema;
 
 /// Functions whose results depend on their arguments alone, and how many these are.
@@ -21,15 +21,90 @@ const FUNCTIONS: [(&str, usize, usize); 5] =
 const WORDS: [(&str, usize, usize); 2] = [("coalesce", 2, 16), ("nullif", 2, 2)];
 const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
-/// The names that a statement may use.
-pub(super) struct Names<'a> {
+/// A table of a statement.
+pub(super) struct Named<'a> {
     pub(super) schema: &'a Schema,
-    pub(super) dialect: Dialect,
-    /// How the statement calls the table.
-    pub(super) table: String,
+    /// How the statement calls it.
+    called: String,
 }
 
-impl Names<'_> {
+impl<'a> Named<'a> {
+    pub(super) fn new(schema: &'a Schema) -> Self {
+        Self { schema, called: schema.bare_name().to_owned() }
+    }
+}
+
+/// The names that a statement may use. The place of a column is its place among those of all tables.
+pub(super) struct Names<'a> {
+    pub(super) dialect: Dialect,
+    /// The table that is asked, then those that are joined.
+    pub(super) tables: Vec<Named<'a>>,
+    /// Their numbers in the order of FROM.
+    pub(super) order: Vec<usize>,
+}
+
+impl<'a> Names<'a> {
+    /// The table that is asked.
+    pub(super) fn own(&self) -> &'a Schema {
+        self.tables[0].schema
+    }
+
+    /// Adds a table to FROM.
+    pub(super) fn add(&mut self, number: usize, alias: Option<String>) -> Result<()> {
+        if let Some(alias) = alias {
+            self.tables[number].called = alias;
+        }
+        let called = &self.tables[number].called;
+        if self.order.iter().any(|other| self.tables[*other].called.eq_ignore_ascii_case(called)) {
+            return Err(refused(format!("it calls two tables {called}")));
+        }
+        self.order.push(number);
+        Ok(())
+    }
+
+    /// Columns are written with the names of their tables, which must not be those of two.
+    pub(super) fn are_told_apart(&self) -> Result<()> {
+        let name = |number: usize| self.tables[number].schema.bare_name();
+        for number in 0..self.tables.len() {
+            if (0..number).any(|other| name(other).eq_ignore_ascii_case(name(number))) {
+                return Err(refused(format!("it joins two tables named {}", name(number))));
+            }
+        }
+        Ok(())
+    }
+
+    /// The table of a column, and the place of the column there.
+    fn located(&self, mut place: usize) -> (&'a Schema, usize) {
+        for table in &self.tables {
+            if place < table.schema.columns.len() {
+                return (table.schema, place);
+            }
+            place -= table.schema.columns.len();
+        }
+        unreachable!("places are those of columns");
+    }
+
+    /// The places of the columns of a table.
+    pub(super) fn places(&self, number: usize) -> std::ops::Range<usize> {
+        let len = |table: &Named<'_>| table.schema.columns.len();
+        let first = self.tables[..number].iter().map(len).sum();
+        first..first + len(&self.tables[number])
+    }
+
+    pub(super) fn name_of(&self, place: usize) -> &'a str {
+        let (schema, place) = self.located(place);
+        &schema.columns[place]
+    }
+
+    pub(super) fn described(&self, place: usize) -> &'a Column {
+        let (schema, place) = self.located(place);
+        &schema.described[place]
+    }
+
+    fn quoted_column(&self, place: usize) -> String {
+        self.located(place).0.quoted_column(self.dialect, self.name_of(place))
+    }
+
     /// A name as the database understands it.
     pub(super) fn folded(&self, ident: &Ident) -> Result<String> {
         match (self.dialect, ident.quote_style) {
@@ -49,25 +124,44 @@ impl Names<'_> {
 
     /// The place of the column that an expression is; `None` if it is no name.
     pub(super) fn column(&self, expr: &Expr) -> Result<Option<usize>> {
-        let name = match expr {
+        let (tables, name) = match expr {
             Expr::Nested(inner) => return self.column(inner),
-            Expr::Identifier(name) => name,
+            Expr::Identifier(name) => (self.order.clone(), name),
             Expr::CompoundIdentifier(parts) => match &parts[..] {
-                [table, name] if self.is_same(&self.folded(table)?, &self.table) => name,
-                _ => return Err(refused(format!("{expr} is no column of {}", self.schema.table))),
+                [table, name] => (self.called(table)?, name),
+                _ => (Vec::new(), &parts[0]),
             },
             _ => return Ok(None),
         };
+        if tables.is_empty() {
+            return Err(refused(format!("{expr} is no column of {}", self.shown())));
+        }
         let name = self.folded(name)?;
-        let place = self.schema.columns.iter().position(|column| self.is_same(column, &name));
-        let missing = || refused(format!("{name} is no column of {} that is read here", self.schema.table));
-        place.map(Some).ok_or_else(missing)
+        let places = tables.into_iter().flat_map(|number| self.places(number));
+        let found: Vec<usize> = places.filter(|place| self.is_same(self.name_of(*place), &name)).collect();
+        match found[..] {
+            [place] => Ok(Some(place)),
+            [] => Err(refused(format!("{name} is no column of {} that is read here", self.shown()))),
+            _ => Err(refused(format!("{name} is a column of several tables: name its table"))),
+        }
+    }
+
+    /// The number of the table that is called so.
+    fn called(&self, name: &Ident) -> Result<Vec<usize>> {
+        let name = self.folded(name)?;
+        let is_it = |number: &usize| self.is_same(&name, &self.tables[*number].called);
+        Ok(self.order.iter().copied().filter(is_it).collect())
+    }
+
+    fn shown(&self) -> String {
+        let names: Vec<&str> = self.tables.iter().map(|table| table.schema.table.as_str()).collect();
+        names.join(" or ")
     }
 
     /// The kind of column as which the values of the expression are read.
     pub(super) fn kind(&self, expr: &Expr) -> Option<ColumnKind> {
         if let Some(place) = self.column(expr).ok()? {
-            return Some(self.schema.described[place].kind);
+            return Some(self.described(place).kind);
         }
         let (name, args) = plain_call(expr)?;
         match (&*name, &args[..]) {
@@ -174,6 +268,12 @@ impl Writer<'_> {
         self
     }
 
+    /// A column, with its table.
+    pub(super) fn column(&mut self, place: usize) {
+        let column = self.names.quoted_column(place);
+        self.text(&column);
+    }
+
     /// An expression in SQL that needs no parentheses around it.
     pub(super) fn expression(&mut self, expr: &Expr) -> Result<()> {
         self.operand(expr, None)
@@ -181,8 +281,7 @@ impl Writer<'_> {
 
     fn operand(&mut self, expr: &Expr, column: Option<usize>) -> Result<()> {
         if let Some(place) = self.names.column(expr)? {
-            let names = self.names;
-            self.text(&names.schema.quoted_column(names.dialect, &names.schema.columns[place]));
+            self.column(place);
             return Ok(());
         }
         match expr {
@@ -253,7 +352,7 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, value: &Value, column: Option<usize>) -> Result<()> {
-        let kind = column.map(|place| self.names.schema.described[place].kind);
+        let kind = column.map(|place| self.names.described(place).kind);
         match value {
             Value::Placeholder(_) => {
                 let number = param_number(value).ok_or_else(|| refused("a parameter has a name"))?;
@@ -292,12 +391,12 @@ impl Writer<'_> {
     fn comparable(&self, expr: &Expr) -> Result<Option<usize>> {
         grouped(expr)?;
         let Some(place) = self.names.typed_as(expr)? else { return Ok(None) };
-        let is_open = match self.names.schema.described[place].kind {
+        let is_open = match self.names.described(place).kind {
             ColumnKind::Json { .. } | ColumnKind::Geometry => false,
             ColumnKind::Other => self.names.dialect == Dialect::Sqlite,
             _ => true,
         };
-        let name = &self.names.schema.columns[place];
+        let name = self.names.name_of(place);
         is_open
             .then_some(Some(place))
             .ok_or_else(|| refused(format!("{name} is of a type that is not compared here")))
@@ -387,8 +486,8 @@ impl Writer<'_> {
             column = column.or(self.names.typed_as(arg)?);
         }
         let is_of_texts = |place: &usize| {
-            matches!(self.names.schema.described[*place].kind, ColumnKind::Text)
-                || self.names.schema.described[*place].kind.is_cast()
+            let kind = self.names.described(*place).kind;
+            matches!(kind, ColumnKind::Text) || kind.is_cast()
         };
         self.list(args, column.filter(is_of_texts))?;
         self.text(")");
