@@ -72,6 +72,8 @@ mod settling;
 mod several;
 #[cfg(feature = "cluster")]
 mod shared_ranges;
+#[cfg(test)]
+mod sights;
 mod sql_value;
 mod statement;
 mod superset;
