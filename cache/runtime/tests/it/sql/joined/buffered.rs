@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_cache::sql::{DomainType, DomainValue, Policy, Schema, SqlValue, Statement};
+use lacuna_cache::sql::{DomainType, DomainValue, Options, Policy, Schema, SqlValue, Statement};
 use lacuna_cache_protocol::Flaw;
 use lacuna_cache_protocol::embedded::MemoryLog;
 use lacuna_testkit::servers::Postgres;
@@ -15,7 +15,7 @@ use crate::sql::world::{AT_MOST, patient};
 /// made later still. The database takes the new name only when the reader has an answer, or has waited for a while.
 async fn found_while_the_name_is_buffered(url: &str, flaw: Option<Flaw>) -> Vec<Vec<SqlValue>> {
     let options = patient(url).with_policy(Policy::WriteBack).with_log_server(Arc::new(MemoryLog::default()));
-    let options = flaw.into_iter().fold(options, |options, flaw| options.with_flaw(flaw));
+    let options = flaw.into_iter().fold(options, Options::with_flaw);
     let cache = options.open().await.unwrap();
     for sql in [
         "DROP TABLE IF EXISTS orders; DROP TABLE IF EXISTS users",
