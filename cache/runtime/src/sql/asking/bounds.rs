@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use lacuna_cache_protocol::{DomainId, DomainType, Result};
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
-use super::expression::{Names, param_number};
+use super::expression::param_number;
+use super::names::Names;
 use super::refused;
 use crate::sql::database::{ColumnKind, Dialect, TextOrder};
 use crate::sql::sql_value::SqlValue;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use lacuna_cache_protocol::Result;
 use sqlparser::ast::{Expr, Join, JoinConstraint, JoinOperator, ObjectNamePart, TableFactor, TableWithJoins};
 
-use super::expression::{Named, Names, Writer};
+use super::expression::Writer;
+use super::names::{Named, Names};
 use super::refused;
 use crate::sql::database::Dialect;
 use crate::sql::registry::Registered;

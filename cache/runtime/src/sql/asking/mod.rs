@@ -12,6 +12,7 @@
 //! | `recognise.rs` | the clauses of a `SELECT` |
 //! | `expression.rs` | the expressions that depend on the row alone |
 //! | `bounds.rs` | the conditions that bound a registered column |
+//! | `names.rs` | the tables and columns that it may name |
 //! | `from.rs` | the tables that a statement reads: one that is asked, and others that are joined whole |
 //! | `stamps.rs` | whether a joined table was written since |
 //! | `question.rs` | the part of a query that is not its interval, and its bytes |
@@ -23,6 +24,7 @@ mod answer;
 mod bounds;
 mod expression;
 mod from;
+mod names;
 mod question;
 mod recognise;
 mod stamps;
