@@ -177,7 +177,7 @@ pub trait Application {
     }
 
     /// The result that a value and its patches stand for, byte for byte as the store would give it; `None` if that
-    /// needs the store.
+    /// needs the store. A query with [stamps](Query::stamps) needs the store if the value was made under others.
     fn settle(&self, query: &Query, value: &Value) -> Option<Value> {
         let _ = query;
         Some(value.clone())
@@ -270,4 +270,8 @@ pub enum Flaw {
     HoldNothing,
     /// The store is queried before it has the buffered writes of the queried interval.
     AskUnflushed,
+    /// A result of several tables is taken for current whatever was written to those that are joined.
+    KeepStamps,
+    /// The stamps of joined tables with buffered writes are not read again after the result.
+    StampOnce,
 }

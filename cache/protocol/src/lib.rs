@@ -97,7 +97,7 @@ pub use message::{
 };
 pub use owner::Owner;
 pub use predicate_index::PredicateIndex;
-pub use query::{DomainId, Form, Query, Touched};
+pub use query::{DomainId, Form, Query, Stamps, Touched};
 pub use range_key::RangeKey;
 pub use range_table::RangeTable;
 pub use size_threshold::SizeThreshold;

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::interval::Interval;
-use crate::query::{DomainId, Form, Query, Touched};
+use crate::query::{DomainId, Form, Query, Stamps, Touched};
 use crate::range_key::RangeKey;
 use crate::tree::IntervalTree;
 
@@ -121,6 +121,7 @@ impl PredicateIndex {
                     form: *form,
                     fingerprint: *fingerprint,
                     question: None,
+                    stamps: Stamps::NONE,
                 }),
                 Entry::Part(part) => Some(part.0.clone()),
             }));
@@ -178,6 +179,7 @@ mod tests {
             form,
             fingerprint,
             question,
+            stamps: Stamps::NONE,
         })
     }
 

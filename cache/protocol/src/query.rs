@@ -1,5 +1,7 @@
 //! Queries by range, which are also the keys of their cached results.
 
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::interval::{Cut, Interval};
@@ -22,6 +24,55 @@ pub enum Form {
     Last(u32),
 }
 
+/// The stamps of other tables under which a result must have been made to be an answer, in bytes that only the application
+/// reads.
+///
+/// All stamps are equal, so that one entry stands for a query whatever they are: [`Application::settle`] compares them with
+/// those of the value. A read that joins another one in progress may get a result under the stamps of that one.
+///
+/// [`Application::settle`]: crate::Application::settle
+#[derive(Debug, Clone, Default)]
+pub struct Stamps(Option<Arc<[u8]>>);
+
+impl Stamps {
+    /// Those of a query that asks one table.
+    pub const NONE: Self = Self(None);
+
+    /// Keeps a copy of these bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        Self(Some(bytes.into()))
+    }
+
+    /// The bytes; none for a query that asks one table.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl PartialEq for Stamps {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Stamps {}
+
+impl PartialOrd for Stamps {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Stamps {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl Hash for Stamps {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// A range predicate over a domain. Equal queries have equal results for every client.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Query {
@@ -37,12 +88,14 @@ pub struct Query {
     /// application reads; `None` for the rows themselves. Only the store can give such a result: a write that touches
     /// its interval deletes it, it is put together from no other, and it shows no rows.
     pub question: Option<Arc<[u8]>>,
+    /// What its result depends on beside the rows of the interval. No part of the key of the result.
+    pub stamps: Stamps,
 }
 
 impl Query {
     /// All rows of an interval.
     pub const fn all(domain: DomainId, interval: Interval<RangeKey>) -> Self {
-        Self { domain, interval, form: Form::All, fingerprint: 0, question: None }
+        Self { domain, interval, form: Form::All, fingerprint: 0, question: None, stamps: Stamps::NONE }
     }
 
     /// Whether the result is all rows of the interval, as they are.
@@ -74,5 +127,18 @@ impl Query {
             _ => None,
         };
         reduced.unwrap_or_else(|| self.interval.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_has_one_entry_whatever_its_stamps() {
+        let plain = Query::all(0, Interval::all());
+        let stamped = Query { stamps: Stamps::new(b"a"), ..plain.clone() };
+        assert_eq!((&plain, plain.cmp(&stamped)), (&stamped, Ordering::Equal));
+        assert_eq!(std::collections::HashSet::from([plain, stamped]).len(), 1);
     }
 }

@@ -12,7 +12,7 @@ use super::ends::{read_ends, write_ends};
 use super::reader::{ABOUT, malformed};
 use super::record::{LogRecord, kind};
 use crate::interval::{Cut, Interval};
-use crate::query::{Form, Query};
+use crate::query::{Form, Query, Stamps};
 use crate::range_key::RangeKey;
 use lacuna_base::wire::{Reader, write_number};
 
@@ -68,7 +68,9 @@ impl LogRecord {
             _ => return Err(malformed("form")),
         };
         let fingerprint = u64::from_le_bytes(fingerprint);
-        Ok(Query { domain: self.domain, interval, form, fingerprint, question })
+        // Stamps are in the value of the entry.
+        let stamps = Stamps::NONE;
+        Ok(Query { domain: self.domain, interval, form, fingerprint, question, stamps })
     }
 
     /// Which of `chunks` chunks takes the record: all records of an interval are in the same chunk.

@@ -205,7 +205,7 @@ impl<A: Application> Owner<A> {
             (Purpose::Start, Call::Store(_)) => self.end(Ending::NotStarted),
             (Purpose::Trim, _) => {}
             (Purpose::Read(task), Call::Cache(CacheCall::Gather(..))) => self.query_whole(task),
-            (Purpose::Read(task), Call::Cache(CacheCall::Lookup(..))) => {
+            (Purpose::Read(task), Call::Cache(CacheCall::Lookup(..) | CacheCall::Invalidate(..))) => {
                 self.read_cache_answered(task, CacheReply::Busy);
             }
             // Installed or not: the owner knows the entry (P5), and the next writer voids its lease.

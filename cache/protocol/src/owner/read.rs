@@ -132,16 +132,21 @@ impl<A: Application> Owner<A> {
                 let found = self.settled(found);
                 self.parts_gathered(task, found);
             }
+            // A value that no reader could use is gone: now for the lease.
+            CacheReply::Done if !read.requests.is_empty() => self.read_granted(task),
             _ => self.read_installed(task),
         }
     }
 
-    /// A value that only the store can settle is deleted, and the store answers.
+    /// A value that only the store can settle is deleted, so that the answer of the store takes its place.
     fn read_found(&mut self, task: TaskId, value: &Value) {
         let Some(read) = self.reads.get_mut(&task) else { return };
-        let settled = self.application.settle(&read.query, value);
-        match settled {
+        match self.application.settle(&read.query, value) {
             Some(value) if !read.verifies => self.end_read(task, Some(ReadOutcome::Value(value))),
+            None if !read.verifies => {
+                let (gone, session) = (vec![read.query.clone()], self.new_session());
+                self.call(Purpose::Read(task), Call::Cache(CacheCall::Invalidate(session, gone)));
+            }
             settled => {
                 if settled.is_none() {
                     let gone = Wish { query: read.query.clone(), what: What::Drop };

@@ -70,12 +70,20 @@ impl RangeTable {
 
     /// The intervals of a range, one or none in each domain.
     pub fn intervals(&self, range: RangeId) -> Vec<Touched> {
-        let all = (0..self.domains.len()).flat_map(|domain| self.pieces(domain));
+        let all = (0..self.domains.len()).flat_map(|domain| self.owned(domain));
         all.filter(|(owner, _)| *owner == range).map(|(_, piece)| piece).collect()
     }
 
+    /// The intervals into which a domain is cut, ascending; none of a domain that there is not.
+    pub fn pieces(&self, domain: DomainId) -> Vec<Interval<RangeKey>> {
+        if domain >= self.domain_count() {
+            return Vec::new();
+        }
+        self.owned(domain).map(|(_, (_, interval))| interval).collect()
+    }
+
     /// The ranges of a domain and their intervals, ascending.
-    fn pieces(&self, domain: DomainId) -> impl Iterator<Item = (RangeId, Touched)> {
+    fn owned(&self, domain: DomainId) -> impl Iterator<Item = (RangeId, Touched)> {
         let starts = &self.domains[domain];
         starts.iter().enumerate().filter_map(move |(place, (start, range))| {
             let end = starts.get(place + 1).map_or(Cut::Greatest, |(end, _)| end.clone());
@@ -87,7 +95,7 @@ impl RangeTable {
     pub fn parts(&self, touched: &[Touched]) -> BTreeMap<RangeId, Vec<Touched>> {
         let mut parts: BTreeMap<RangeId, Vec<Touched>> = BTreeMap::new();
         for (domain, interval) in touched {
-            for (range, (_, piece)) in self.pieces(*domain) {
+            for (range, (_, piece)) in self.owned(*domain) {
                 if let Some(part) = piece.intersection(interval) {
                     parts.entry(range).or_default().push((*domain, part));
                 }
@@ -180,6 +188,7 @@ mod tests {
             }
             let all = table.parts(&[(0, Interval::all())]);
             assert_eq!(all.values().flatten().count(), table.domains[0].len());
+            assert_eq!(table.pieces(0).len(), table.domains[0].len());
         }
     }
 

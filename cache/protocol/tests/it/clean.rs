@@ -24,6 +24,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         conditional_percent: 0,
         transaction_percent: 0,
         across_percent: 0,
+        joined_percent: 0,
         recuts: false,
         hunts: false,
         faults: true,
@@ -56,6 +57,8 @@ struct Total {
     cuts: u64,
     redirects: u64,
     fenced_across: u64,
+    joins: u64,
+    joins_again: u64,
     peers: BTreeMap<String, u64>,
     crash_points: BTreeMap<String, u64>,
 }
@@ -88,6 +91,8 @@ impl Total {
         self.cuts += world.coordinator.cuts;
         self.redirects += counts.redirects;
         self.fenced_across += world.store.fenced_across;
+        self.joins += counts.joins;
+        self.joins_again += counts.joins_again;
         counts.peers.into_iter().for_each(|(what, count)| *self.peers.entry(what).or_default() += count);
         counts
             .crash_points
@@ -249,6 +254,24 @@ fn transactions_under_leases_read_and_write_as_one() {
         }
     }
     assert!(fenced > 0, "some tenures end before their transactions");
+}
+
+/// Two tables and three, writes of both, and what else there is.
+#[test]
+fn results_of_several_tables_show_nothing_stale() {
+    for policy in POLICIES {
+        for (ranges, fault_every) in [(2, 700), (3, 300)] {
+            let read_percent = if policy == Policy::WriteAround { 98 } else { 95 };
+            let setup = Setup { joined_percent: 60, read_percent, ranges, fault_every, ..setup(policy) };
+            let total = run(Setup { transaction_percent: 20, ..setup }, 4);
+            let hits = total.hits * 4 > total.hits + total.misses;
+            assert!(total.joins > 1_000 && hits, "they are read, and from the cache: {total:?}");
+            assert!(total.joins_again > 0, "writes come between: {total:?}");
+        }
+    }
+    let recuts =
+        Setup { joined_percent: 60, recuts: true, across_percent: 10, ..setup(Policy::WriteThrough) };
+    run(recuts, 2);
 }
 
 /// What an owner does under every policy.

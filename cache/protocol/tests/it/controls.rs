@@ -102,3 +102,13 @@ control!(
     UnfencedStore,
     Setup { transaction_percent: 50, fault_every: 200, ..setup(Policy::WriteThrough) }
 );
+control!(
+    without_stamps_a_joined_table_is_stale,
+    KeepStamps,
+    Setup { joined_percent: 60, ..setup(Policy::WriteThrough) }
+);
+control!(
+    without_a_second_stamp_buffered_writes_are_missing,
+    StampOnce,
+    Setup { joined_percent: 60, read_percent: 70, ..setup(Policy::WriteBack) }
+);

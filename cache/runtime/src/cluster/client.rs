@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use crate::owner::{Counts, OpenLease, Requests, WriteError, Written};
 use lacuna_cache_protocol::ports::Reply;
-use lacuna_cache_protocol::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
+use lacuna_cache_protocol::{
+    Command, DomainId, Interval, Notice, Query, RangeId, RangeKey, RangeTable, Touched, Value, Write,
+};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::broadcast;
 
@@ -204,6 +206,10 @@ impl Requests for Client {
 
     fn hold(&self, held: Write, lasts: Duration) -> Reply<'_, OpenLease> {
         Box::pin(self.hold(held, lasts))
+    }
+
+    fn pieces(&self, domain: DomainId) -> Vec<Interval<RangeKey>> {
+        self.table().pieces(domain)
     }
 
     fn counts(&self) -> Counts {

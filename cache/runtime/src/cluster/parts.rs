@@ -4,8 +4,8 @@ use crate::write_bytes::{decode_write, encode_write};
 use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{
-    CallId, Epoch, Form, LeaseMode, LogRecord, PeerCall, PeerId, Query, RangeId, Session, Touched, Write,
-    read_chunk, write_chunk,
+    CallId, Epoch, Form, Interval, LeaseMode, LogRecord, PeerCall, PeerId, Query, RangeId, Session, Stamps,
+    Touched, Write, read_chunk, write_chunk,
 };
 
 use crate::cluster::frame::malformed;
@@ -21,14 +21,22 @@ pub(crate) fn write_query(to: &mut Writer, query: &Query) {
     key.extend(query.question.iter().flat_map(|question| question.iter()));
     let interval = query.interval.clone();
     let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(key) };
+    let mut records = vec![record];
+    if !query.stamps.as_bytes().is_empty() {
+        let key = Some(query.stamps.as_bytes().to_vec());
+        records.push(LogRecord { lsn: 0, domain: 0, interval: Interval::all(), key });
+    }
     let mut chunk = Vec::new();
-    write_chunk(&mut chunk, [&record]);
+    write_chunk(&mut chunk, &records);
     to.bytes(&chunk);
 }
 
 pub(crate) fn read_query(from: &mut Reader<'_>) -> Result<Query> {
-    let mut records = read_chunk(from.bytes()?)?;
-    let (Some(record), true) = (records.pop(), records.is_empty()) else { return Err(malformed("query")) };
+    let mut records = read_chunk(from.bytes()?)?.into_iter();
+    let (Some(record), stamps, None) = (records.next(), records.next(), records.next()) else {
+        return Err(malformed("query"));
+    };
+    let stamps = stamps.map_or(Ok(Stamps::NONE), read_stamps)?;
     let Some([form, limit @ ..]) = record.key.as_deref() else { return Err(malformed("form")) };
     let (limit, question) = limit.split_first_chunk().ok_or_else(|| malformed("limit"))?;
     let limit = u32::from_le_bytes(*limit);
@@ -39,7 +47,17 @@ pub(crate) fn read_query(from: &mut Reader<'_>) -> Result<Query> {
         (2, limit) => Form::Last(limit),
         _ => return Err(malformed("form")),
     };
-    Ok(Query { domain: record.domain, interval: record.interval, form, fingerprint: record.lsn, question })
+    let LogRecord { lsn: fingerprint, domain, interval, .. } = record;
+    Ok(Query { domain, interval, form, fingerprint, question, stamps })
+}
+
+/// A record without number, domain and interval, whose key they are.
+fn read_stamps(record: LogRecord) -> Result<Stamps> {
+    let is_plain = (record.lsn, record.domain) == (0, 0) && record.interval == Interval::all();
+    match record.key.filter(|key| is_plain && !key.is_empty()) {
+        Some(key) => Ok(Stamps::new(&key)),
+        None => Err(malformed("stamps")),
+    }
 }
 
 /// Queries of one request.

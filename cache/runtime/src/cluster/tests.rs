@@ -2,7 +2,7 @@
 
 use lacuna_cache_protocol::{
     CallId, Command, Cut, Epoch, Form, Interval, LeaseMode, Notice, PeerCall, PeerId, PeerReply, Query,
-    RangeId, RangeTable, Session, Value, Write,
+    RangeId, RangeTable, Session, Stamps, Value, Write,
 };
 use lacuna_cache_protocol::{Error, ErrorKind};
 
@@ -22,6 +22,8 @@ fn messages() -> Vec<(&'static str, Message)> {
     let ages = Interval::closed(18.into(), 22.into()).unwrap();
     let terms = Terms { within_ms: 5_000, may_redirect: true, version: 2 };
     let query = Query { fingerprint: 77, form: Form::First(10), ..Query::all(1, ages.clone()) };
+    let (question, stamps) = (Some([9][..].into()), Stamps::new(b"one of them"));
+    let joined = Query { question, stamps, ..query.clone() };
     let touched = vec![(0, ages.clone()), (1, Interval::point(3.into())), (2, Interval::all())];
     let write = Write { touched: touched.clone(), command: Command::new(b"raise") };
     let peer = PeerId { range: RangeId(0), epoch: Epoch(9), session: Session(31) };
@@ -41,6 +43,7 @@ fn messages() -> Vec<(&'static str, Message)> {
         ("goodbye", Message::Goodbye(Fault::new(&Error::unsupported("another version")))),
         ("read", Message::Read(7, terms, Query::all(0, ages))),
         ("read_first", Message::Read(300, Terms { may_redirect: false, ..terms }, query)),
+        ("read_joined", Message::Read(301, terms, joined)),
         ("write", Message::Write(8, terms, write.clone())),
         ("lock", Message::Peer(9, RangeId(1), peer, CallId(70_000), lock)),
         ("release", Message::Peer(10, RangeId(1), peer, CallId(70_001), PeerCall::Release)),
@@ -74,6 +77,20 @@ fn frames_are_what_they_were() {
         let (kind, body) = message.to_frame();
         golden(name, &write_frame(kind, &body, LONGEST).unwrap());
         assert_eq!(Message::read(kind, &body).unwrap(), message);
+    }
+}
+
+#[test]
+fn stamps_arrive_as_they_were_sent() {
+    let stamped = |message: &Message| match message {
+        Message::Read(_, _, query) => query.stamps.as_bytes().to_vec(),
+        _ => Vec::new(),
+    };
+    let sent: Vec<Vec<u8>> = messages().iter().map(|(_, message)| stamped(message)).collect();
+    assert!(sent.iter().any(|stamps| !stamps.is_empty()));
+    for ((name, message), sent) in messages().iter().zip(sent) {
+        let (kind, body) = message.to_frame();
+        assert_eq!(stamped(&Message::read(kind, &body).unwrap()), sent, "{name}");
     }
 }
 

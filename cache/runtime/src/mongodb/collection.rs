@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::owner::{Counts, RangeCache, WriteError};
 use lacuna_cache_protocol::{Error, Result};
-use lacuna_cache_protocol::{Form, Interval, Query, RangeKey, Touched, Write};
+use lacuna_cache_protocol::{Form, Interval, Query, RangeKey, Stamps, Touched, Write};
 use mongodb::bson::{Bson, Document};
 
 use crate::mongodb::documents::decode;
@@ -75,7 +75,14 @@ impl Collection {
         let (Some(lo), Some(hi)) = bounds else { return Ok(Vec::new()) };
         let is_nothing = matches!(form, Form::First(0) | Form::Last(0));
         let Some(interval) = Interval::new(lo, hi).filter(|_| !is_nothing) else { return Ok(Vec::new()) };
-        let query = Query { domain, interval, form, fingerprint: self.schema.fingerprint(), question: None };
+        let query = Query {
+            domain,
+            interval,
+            form,
+            fingerprint: self.schema.fingerprint(),
+            question: None,
+            stamps: Stamps::NONE,
+        };
         decode(&self.cache.read(query).await?)
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
-use lacuna_cache_protocol::{Notice, Query, Value, Write};
+use lacuna_cache_protocol::{DomainId, Interval, Notice, Query, RangeKey, Value, Write};
 use tokio::sync::broadcast;
 
 use crate::owner::counters::Counts;
@@ -43,6 +43,12 @@ pub trait Requests: Debug + Send + Sync {
     /// # Errors
     /// `Unavailable` if it is not granted in time.
     fn hold(&self, held: Write, lasts: Duration) -> Reply<'_, OpenLease>;
+
+    /// Intervals that together are a domain, each with one owner as far as this process knows.
+    fn pieces(&self, domain: DomainId) -> Vec<Interval<RangeKey>> {
+        let _ = domain;
+        vec![Interval::all()]
+    }
 
     /// Counters of this process since the start.
     fn counts(&self) -> Counts;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Alarm, Counts, FileLog, RangeCache, Servers};
+use crate::{Alarm, Counts, FileLog, RangeCache, Requests, Servers};
 use lacuna_cache_protocol::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
 use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, LogServer};
 use lacuna_cache_protocol::{Config, Policy, RangeId};
@@ -15,6 +15,7 @@ use crate::sql::database::{Database, Failure, describe};
 use crate::sql::fenced::{FencedTable, GuardedStore, largest_epoch, prepare, range_of};
 use crate::sql::file_lock::FileLock;
 use crate::sql::options::Options;
+use crate::sql::registry::Registry;
 use crate::sql::schema::Schema;
 use crate::sql::table::Table;
 use crate::sql::table_lease::TableLease;
@@ -51,6 +52,7 @@ pub struct Cache {
     pub(crate) watchdog: Option<Arc<Watchdog>>,
     /// Whether the connections are those of another cache, which closes them.
     is_guest: bool,
+    pub(crate) registry: Arc<Registry>,
 }
 
 /// Which process may cache a table.
@@ -148,7 +150,20 @@ impl Cache {
         };
         let (coordination, tables) = (OnceCell::new(), Mutex::default());
         let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
-        Ok(Self { database, options, caches, logs, coordination, clock, tables, lock, watchdog, is_guest })
+        let registry = Arc::new(Registry::new(&options));
+        Ok(Self {
+            database,
+            options,
+            caches,
+            logs,
+            coordination,
+            clock,
+            tables,
+            lock,
+            watchdog,
+            is_guest,
+            registry,
+        })
     }
 
     /// The tables of fences and leases, made by the first process that needs them.
@@ -210,7 +225,9 @@ impl Cache {
             cache
         };
         self.watch(&schema, family, cache.alarm());
-        Ok(Table::new(Arc::new(cache), schema, self.database.dialect(), store))
+        let requests: Arc<dyn Requests> = Arc::new(cache);
+        self.registry.add(requests.clone(), schema.clone(), store.clone(), false);
+        Ok(Table::new(requests, schema, self.database.dialect(), store, self.registry.clone()))
     }
 
     /// From now on dendrites own the ranges of a table, here and elsewhere.

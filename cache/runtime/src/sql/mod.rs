@@ -24,6 +24,7 @@
 //! | `cache.rs`, `options.rs` | opening a database with a cache in front of it |
 //! | `table/` | a table as its users see it: reads by range, writes with known touched values |
 //! | `asking/` | statements of the application over a range: what is recognised, and what is refused |
+//! | `registry.rs` | the tables of a cache, which statements may join |
 //! | `schema.rs`, `select.rs`, `superset.rs` | which columns, and the SQL of a range |
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
@@ -61,6 +62,7 @@ mod options;
 mod own_tables;
 #[cfg(test)]
 mod plans;
+mod registry;
 mod row_patch;
 mod rows;
 mod schema;
@@ -70,6 +72,8 @@ mod settling;
 mod several;
 #[cfg(feature = "cluster")]
 mod shared_ranges;
+#[cfg(test)]
+mod sights;
 mod sql_value;
 mod statement;
 mod superset;

@@ -145,8 +145,17 @@ impl Schema {
 
     /// A column in an expression that could be taken for one of the results.
     pub(crate) fn quoted_column(&self, dialect: Dialect, column: &str) -> String {
-        let table = self.name.as_ref().map_or(&self.table, |name| &name.table);
-        format!("{}.{}", dialect.quoted(table), dialect.quoted(column))
+        self.qualifier(dialect) + &dialect.quoted(column)
+    }
+
+    /// What stands before a column that is named with its table.
+    pub(crate) fn qualifier(&self, dialect: Dialect) -> String {
+        dialect.quoted(self.bare_name()) + "."
+    }
+
+    /// The name of the table without its schema.
+    pub(crate) fn bare_name(&self) -> &str {
+        self.name.as_ref().map_or(&self.table, |name| &name.table)
     }
 
     /// The number of a registered column.

@@ -16,11 +16,23 @@ pub(crate) struct Sql {
     dialect: Dialect,
     text: String,
     params: Vec<SqlValue>,
+    /// What stands before columns: their table, where a statement reads several.
+    prefix: String,
 }
 
 impl Sql {
     pub(crate) const fn new(dialect: Dialect) -> Self {
-        Self { dialect, text: String::new(), params: Vec::new() }
+        Self { dialect, text: String::new(), params: Vec::new(), prefix: String::new() }
+    }
+
+    /// The same, whose conditions name the table of their columns.
+    pub(crate) fn qualified(dialect: Dialect, schema: &Schema) -> Self {
+        Self { prefix: schema.qualifier(dialect), ..Self::new(dialect) }
+    }
+
+    /// A column in a condition.
+    fn column(&self, name: &str) -> String {
+        format!("{}{}", self.prefix, self.dialect.quoted(name))
     }
 
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
@@ -62,7 +74,7 @@ impl Sql {
 
     /// A column in a comparison: text by its bytes.
     fn compared(&mut self, column: &str, described: &Column, domain: DomainType) -> &mut Self {
-        let quoted = self.dialect.quoted(column);
+        let quoted = self.column(column);
         let text = match (self.dialect, domain) {
             (Dialect::Sqlite, DomainType::Text) => format!("{quoted} COLLATE BINARY"),
             // Its operators compare bytes, whatever the collation.
@@ -70,6 +82,12 @@ impl Sql {
             _ => self.dialect.by_bytes(&quoted, described),
         };
         self.text(&text)
+    }
+
+    /// Begins a condition on a column.
+    fn condition_on(&mut self, column: &str) -> &mut Self {
+        let column = self.column(column);
+        self.text(&column)
     }
 
     pub(crate) fn into_statement(self, shape: Shape) -> Statement {
@@ -86,7 +104,7 @@ impl Sql {
         let (column, domain) = domain_of(schema, domain)?;
         let place = schema.column(column)?;
         let described = &schema.described[place];
-        self.name(column).text(" IS NOT NULL");
+        self.condition_on(column).text(" IS NOT NULL");
         let bound = |key: &RangeKey| Ok::<_, Error>(schema.fitted(place, domain_key::value(domain, key)?));
         if let (Cut::Before(lo), Cut::After(hi), DomainType::Text) = (interval.lo(), interval.hi(), domain)
             && lo == hi
@@ -129,10 +147,10 @@ impl Sql {
         match order {
             TextOrder::Padded => {
                 if let Some(lo) = lo.as_deref().and_then(superset::padded_lo) {
-                    self.text(" AND ").name(column).text(" >= ").value(&lo);
+                    self.text(" AND ").condition_on(column).text(" >= ").value(&lo);
                 }
                 if let Some(hi) = hi.as_deref().map(superset::padded_hi) {
-                    self.text(" AND ").name(column).text(" <= ").value(&hi);
+                    self.text(" AND ").condition_on(column).text(" <= ").value(&hi);
                 }
             }
             TextOrder::Prefixed => {
@@ -140,7 +158,7 @@ impl Sql {
                 let patterns = superset::patterns(&lo, &hi, matches!(interval.hi(), Cut::After(_)));
                 for (nth, pattern) in patterns.iter().enumerate() {
                     self.text(if nth > 0 { " OR " } else { " AND (" })
-                        .name(column)
+                        .condition_on(column)
                         .text(" LIKE ")
                         .value(pattern);
                     self.text(&format!(" ESCAPE '{}'", superset::ESCAPE));
@@ -155,14 +173,14 @@ impl Sql {
     /// collation, or because they differ in their form only); so texts are compared by their bytes, too.
     pub(crate) fn holds(&mut self, column: &str, described: &Column, value: &SqlValue) -> &mut Self {
         if *value == SqlValue::Null {
-            return self.name(column).text(" IS NULL");
+            return self.condition_on(column).text(" IS NULL");
         }
-        self.name(column).text(" = ").assigned(described, value);
+        self.condition_on(column).text(" = ").assigned(described, value);
         let is_sqlite = self.dialect == Dialect::Sqlite;
         if let SqlValue::Text(text) | SqlValue::Json(text) = value
             && (is_sqlite || described.kind == ColumnKind::Text || described.kind.is_cast())
         {
-            let quoted = self.dialect.quoted(column);
+            let quoted = self.column(column);
             let bytes = if is_sqlite {
                 format!("{quoted} COLLATE BINARY")
             } else {

@@ -11,6 +11,7 @@ use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Query, Value};
 
 use crate::sql::application::{Place, TableRows};
+use crate::sql::asking::is_under;
 use crate::sql::row_patch::RowPatch;
 use crate::sql::rows::{Stored, enclose, read_row};
 use crate::sql::sql_value::{SqlValue, reader};
@@ -24,7 +25,7 @@ impl TableRows {
     /// The result without patches; `None` if only the database knows it.
     pub(super) fn settled(&self, query: &Query, value: &Value) -> Option<Value> {
         if query.question.is_some() {
-            return Some(value.clone());
+            return is_under(&query.stamps, value).then(|| value.clone());
         }
         let stored = Stored::read(self.schema.columns.len(), value).ok()?;
         if stored.patches.is_at_end() {

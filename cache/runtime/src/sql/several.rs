@@ -116,7 +116,8 @@ impl Cache {
     pub async fn table_over(&self, schema: Schema, requests: Arc<dyn Requests>) -> Result<Table> {
         let (schema, family) = self.read(schema).await?;
         let store = self.cut_table(&schema, family.as_ref());
-        Ok(Table::new(requests, schema, self.database.dialect(), store))
+        self.registry.add(requests.clone(), schema.clone(), store.clone(), true);
+        Ok(Table::new(requests, schema, self.database.dialect(), store, self.registry.clone()))
     }
 
     fn cut_table(&self, schema: &Arc<Schema>, family: Option<&Family>) -> Arc<dyn GuardedStore> {

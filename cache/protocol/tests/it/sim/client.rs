@@ -5,13 +5,15 @@ use std::ops::Bound::{Excluded, Included};
 use std::sync::Arc;
 
 use lacuna_cache_protocol::{
-    Epoch, Flaw, Form, Interval, Query, RangeId, RangeTable, ReadOutcome, Value, WriteOutcome,
+    Application as _, Epoch, Flaw, Form, Interval, Query, RangeId, RangeTable, ReadOutcome, Value,
+    WriteOutcome,
 };
 
 use super::coordinator::{ROUTE_LIFE, Route};
 use super::history::{How, Moment};
+use super::joining::Join;
 use super::network::{Message, Node};
-use super::table::{Change, WriteId, closed, decode, settle};
+use super::table::{Change, Table, WriteId, closed, decode};
 use super::transaction::Held;
 use super::world::World;
 
@@ -34,6 +36,8 @@ pub(crate) struct Operation {
     /// Whether a write is a transaction, and the lease that it has.
     is_transaction: bool,
     pub(crate) held: Option<Held>,
+    /// The rest of a read of several tables, of which `work` is one stage.
+    pub(crate) join: Option<Join>,
 }
 
 #[derive(Debug, Default)]
@@ -156,8 +160,9 @@ impl World {
 
     fn begin(&mut self, me: usize) {
         let area = RangeId(u32::try_from(self.rng.below(u64::from(self.setup.ranges))).unwrap());
+        let mut join = None;
         let work = if self.rng.below(100) < self.setup.read_percent {
-            let (read, query) = (self.new_number(), self.some_query(area));
+            let (read, query) = (self.new_number(), self.some_read(area, &mut join));
             self.history.push(Moment::ReadBegan(read));
             Work::Read(read, query)
         } else {
@@ -182,8 +187,19 @@ impl World {
             is_out: false,
             is_transaction,
             held: None,
+            join,
         });
         self.go(me);
+    }
+
+    fn some_read(&mut self, range: RangeId, join: &mut Option<Join>) -> Query {
+        let joins = self.setup.joined_percent;
+        if joins == 0 || self.rng.below(100) >= joins {
+            return self.some_query(range);
+        }
+        let (whole, first) = self.some_join();
+        *join = Some(whole);
+        first
     }
 
     fn some_query(&mut self, range: RangeId) -> Query {
@@ -262,7 +278,8 @@ impl World {
             return;
         };
         let (place, is_one) = self.place_of(me, &work);
-        let verifies = self.rng.below(100) < 2;
+        let is_plain = matches!(&work, Work::Read(_, query) if query.question.is_none());
+        let verifies = self.rng.below(100) < 2 && is_plain;
         let client = &mut self.clients[me];
         let Some(operation) = &mut client.operation else { return };
         (operation.ticket, operation.range) = (ticket, place);
@@ -270,7 +287,7 @@ impl World {
         let range = operation.range;
         let route = client.routes.get(&range).filter(|(_, until)| *until >= now).map(|(route, _)| *route);
         match (operation.work.clone(), route) {
-            (Work::Read(_, query), _) if is_direct => {
+            (Work::Read(_, query), _) if is_direct && is_plain => {
                 operation.is_out = true;
                 self.send(here, Node::Store, Message::DirectQuery(query, ticket));
             }
@@ -310,7 +327,7 @@ impl World {
         let is_fenced = found.as_ref().is_none_or(|(fence, _)| *fence != route.epoch) || until < self.now;
         self.counts.fenced_hits += u64::from(is_fenced && matches!(found, Some((_, Some(_)))));
         match found {
-            Some((_, Some(value))) if !is_fenced && settle(&value).is_none() => {
+            Some((_, Some(value))) if !is_fenced && Table::default().settle(&query, &value).is_none() => {
                 self.counts.unsettled += 1;
                 self.send(Node::Client(me), Node::Dendrite(route.owner), Message::Read(range, query, ticket));
             }
@@ -325,11 +342,12 @@ impl World {
     }
 
     fn read_ended(&mut self, me: usize, value: &Value, how: How) {
+        let Some((value, how)) = self.read_goes_on(me, value.clone(), how) else { return };
         let Some(Operation { work: Work::Read(read, query), .. }) = self.clients[me].operation.take() else {
             return;
         };
         *self.counts.reads.entry(format!("{how:?}")).or_default() += 1;
-        let rows = decode(value);
+        let rows = decode(&value);
         self.counts.empty += u64::from(rows.is_empty() && how != How::Direct);
         if (query.domain, query.form) == (0, Form::All) {
             for key in (0..self.key_count()).filter(|key| query.interval.contains(&(*key).into())) {
@@ -343,6 +361,19 @@ impl World {
             && seen.is_some_and(|seen| self.last_written.get(&range).is_some_and(|written| *written > seen));
         self.counts.behind_writes += u64::from(is_behind);
         self.history.push(Moment::ReadEnded(read, query, rows, how));
+        self.finished(me);
+    }
+
+    /// The next stage of a read.
+    pub(crate) fn read_again(&mut self, me: usize) {
+        if let Some(operation) = &mut self.clients[me].operation {
+            operation.attempts = 0;
+        }
+        self.go(me);
+    }
+
+    pub(crate) fn give_up_read(&mut self, me: usize) {
+        self.clients[me].operation = None;
         self.finished(me);
     }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lacuna_cache_protocol::{Form, Query};
 
+use super::joined::covers;
 use super::store::{SlotState, Store};
 use super::table::{Change, Row, WriteId, selects};
 
@@ -139,6 +140,9 @@ impl<'a> Checker<'a> {
             min.push((key, place, shown));
         }
         self.writes_are_whole(query, &min)?;
+        if query.question.is_some() {
+            self.causes_are_shown(query, &min)?;
+        }
         if self.snapshots { self.is_snapshot(query, &min) } else { Ok(()) }
     }
 
@@ -150,6 +154,20 @@ impl<'a> Checker<'a> {
                 let Some((_, _, shown)) = min.iter().find(|(other, ..)| other == key) else { continue };
                 if !(*from..=self.states(*key).len()).any(|place| self.shows(*key, place, query, *shown)) {
                     return Err(format!("write {version} is there in part: not in key {key}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A result that shows a write shows what was acknowledged or seen before that write began.
+    fn causes_are_shown(&self, query: &Query, min: &[(u64, usize, Option<Row>)]) -> Result<(), String> {
+        for version in min.iter().filter_map(|(_, _, row)| row.map(|row| row.version)) {
+            let Some(floors) = self.at_write.get(&version) else { continue };
+            for (key, place, shown) in min {
+                let floor = floors.get(key).copied().unwrap_or(0).max(*place);
+                if !(floor..=self.states(*key).len()).any(|place| self.shows(*key, place, query, *shown)) {
+                    return Err(format!("write {version} is there, and key {key} as it was before {floor}"));
                 }
             }
         }
@@ -169,8 +187,7 @@ impl<'a> Checker<'a> {
             Form::Last(_) if is_full => first.is_some_and(|first| key >= first),
             _ => true,
         };
-        let in_interval = |key: u64| query.domain != 0 || query.interval.contains(&key.into());
-        let counts = |key: &u64| in_interval(*key) && in_reach(*key) && !self.excused.contains(key);
+        let counts = |key: &u64| covers(query, *key) && in_reach(*key) && !self.excused.contains(key);
         self.keys.iter().copied().filter(counts).collect()
     }
 

@@ -4,6 +4,8 @@ mod client;
 mod coordinator;
 mod dendrite;
 pub(crate) mod history;
+pub(crate) mod joined;
+mod joining;
 mod nemesis;
 mod network;
 pub(crate) mod store;

@@ -38,6 +38,8 @@ pub(crate) struct Store {
     pub(crate) is_buffering: bool,
     /// Writes that are refused for good whenever they come.
     pub(crate) forbidden: Vec<WriteId>,
+    /// Stamps that were given.
+    pub(crate) stamps: u64,
 }
 
 impl Store {
@@ -53,6 +55,7 @@ impl Store {
             fenced_across: 0,
             is_buffering,
             forbidden: Vec::new(),
+            stamps: 0,
         }
     }
 
@@ -70,6 +73,9 @@ impl Store {
         hiccup: bool,
     ) -> StoreReply {
         if let StoreCall::Query(query) = call {
+            if query.question.is_some() {
+                return self.asked(query);
+            }
             let (rows, is_full) = select(query, &self.rows);
             let last = last_key(query, &rows, is_full);
             return StoreReply::Rows(RowsReply { value: encode(&rows), is_empty: rows.is_empty(), last });

@@ -6,6 +6,8 @@ use lacuna_cache_protocol::{
     Application, Command, Fact, Form, Interval, Patch, Query, RangeKey, Touched, Value, Write,
 };
 
+use super::joined::{FIRST_JOINED, is_join, is_under};
+
 /// Number of a write; also the version of a row it wrote.
 pub(crate) type WriteId = u32;
 
@@ -144,7 +146,7 @@ pub(crate) fn closed(lo: u64, hi: u64) -> Interval<RangeKey> {
 /// Whether a row belongs to the interval of a query, its limit aside.
 pub(crate) fn selects(query: &Query, row: &Row) -> bool {
     let value = if query.domain == 0 { row.key } else { row.other };
-    query.interval.contains(&value.into())
+    query.interval.contains(&value.into()) || (is_join(query) && row.key >= FIRST_JOINED)
 }
 
 /// The result of a query, and whether a limit cut it.
@@ -193,6 +195,10 @@ pub(crate) fn settle(value: &Value) -> Option<Vec<Row>> {
     Some(rows.into_values().collect())
 }
 
+fn is_of_rows((query, _): &&(Query, Value)) -> bool {
+    query.question.is_none()
+}
+
 /// Whether a result with this write is not known without the store.
 fn needs_the_store(id: WriteId, other: u64) -> bool {
     id.is_multiple_of(16) && other == 4
@@ -200,7 +206,7 @@ fn needs_the_store(id: WriteId, other: u64) -> bool {
 
 /// What a write does to a result, as four numbers for each change.
 fn patch(id: WriteId, change: Change, query: &Query) -> Patch {
-    if query.form != Form::All || query.domain != 0 {
+    if query.form != Form::All || query.domain != 0 || query.question.is_some() {
         return Patch::Unknown;
     }
     let is_inside = |key: &u64| query.interval.contains(&(*key).into());
@@ -250,7 +256,7 @@ impl Application for Table {
     /// As a SQL table decides: a compared row has to be known or shown, and a free key by a result that would show
     /// its row.
     fn is_certain(&self, command: &Command, shown: &[(Query, Value)], facts: &[Fact]) -> bool {
-        let rows = || shown.iter().flat_map(|(_, value)| decode(value));
+        let rows = || shown.iter().filter(is_of_rows).flat_map(|(_, value)| decode(value));
         match Change::read(command).1 {
             change @ Change::Edit { key, was, .. } => {
                 facts.contains(&(key.into(), was.into()))
@@ -260,13 +266,17 @@ impl Application for Table {
                 let would_show = |query: &Query| {
                     (query.domain, query.form) == (0, Form::All) && query.interval.contains(&key.into())
                 };
-                shown.iter().any(|(query, _)| would_show(query)) && rows().all(|row| row.key != key)
+                shown.iter().filter(is_of_rows).any(|(query, _)| would_show(query))
+                    && rows().all(|row| row.key != key)
             }
             _ => true,
         }
     }
 
-    fn facts_of(&self, _: &Query, value: &Value) -> Vec<Fact> {
+    fn facts_of(&self, query: &Query, value: &Value) -> Vec<Fact> {
+        if query.question.is_some() {
+            return Vec::new();
+        }
         decode(value).iter().map(|row| (row.key.into(), row.other.into())).collect()
     }
 
@@ -286,8 +296,8 @@ impl Application for Table {
         queries.iter().map(patch).collect()
     }
 
-    fn settle(&self, _: &Query, value: &Value) -> Option<Value> {
-        settle(value).map(|rows| encode(&rows))
+    fn settle(&self, query: &Query, value: &Value) -> Option<Value> {
+        settle(value).filter(|rows| is_under(query, rows)).map(|rows| encode(&rows))
     }
 
     fn empty(&self, _: &Query) -> Value {
@@ -307,7 +317,10 @@ impl Application for Table {
         Some(encode(&select(query, &rows).0))
     }
 
-    fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
+    fn shared_percent(&self, new: &Query, value: &Value, other: &Query) -> u8 {
+        if new.question.is_some() || other.question.is_some() {
+            return 0;
+        }
         let rows = decode(value);
         let shared = rows.iter().filter(|row| selects(other, row)).count();
         u8::try_from(100 * shared / rows.len().max(1)).unwrap()

@@ -11,9 +11,10 @@ use super::client::Client;
 use super::coordinator::Coordinator;
 use super::dendrite::Dendrite;
 use super::history::{Checker, Moment};
+use super::joined::{is_join, is_stamp, parted};
 use super::network::{Envelope, Message, Network, Node};
 use super::store::{LogServer, Store};
-use super::table::{Change, WriteId, closed, settle};
+use super::table::{Change, WriteId, closed, encode, settle};
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +36,8 @@ pub(crate) struct Setup {
     pub(crate) transaction_percent: u64,
     /// Of a hundred operations, how many concern two ranges, if there are two.
     pub(crate) across_percent: u64,
+    /// Of a hundred reads, how many join all other ranges to the first.
+    pub(crate) joined_percent: u64,
     /// Whether ranges are split and merged.
     pub(crate) recuts: bool,
     /// Whether owners crash where they seldom crashed before.
@@ -77,6 +80,9 @@ pub(crate) struct Counts {
     pub(crate) full: u64,
     /// Hits that only the store could make a result of.
     pub(crate) unsettled: u64,
+    /// Reads of several tables, and how often one began again.
+    pub(crate) joins: u64,
+    pub(crate) joins_again: u64,
     pub(crate) steps: u64,
 }
 
@@ -238,7 +244,10 @@ impl World {
                 if !seat.owner.index().touched(&here).contains(query) {
                     return Err(format!("the owner of {range:?} does not know the entry {query:?}"));
                 }
-                let Some(cached) = settle(&value) else { continue };
+                if !self.is_to_be_fresh(query, &value) {
+                    continue;
+                }
+                let Some(cached) = settle(&value).map(|rows| parted(&encode(&rows)).1) else { continue };
                 let fresh = self.store.fresh(query);
                 if cached != fresh {
                     return Err(format!(
@@ -248,6 +257,18 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// A stamp is only what it is, and a result under former stamps is not read.
+    fn is_to_be_fresh(&self, query: &Query, value: &lacuna_cache_protocol::Value) -> bool {
+        let entries = |range| {
+            let route = self.coordinator.route(range)?;
+            Some(self.caches[route.cache].entries(range))
+        };
+        let all = self.coordinator.table.ranges().into_iter().filter_map(entries).flatten();
+        let stamps: Vec<u64> =
+            all.filter(|(query, _)| is_stamp(query)).flat_map(|(_, value)| parted(&value).0).collect();
+        !is_stamp(query) && (!is_join(query) || parted(value).0.iter().all(|stamp| stamps.contains(stamp)))
     }
 
     fn step(&mut self) {

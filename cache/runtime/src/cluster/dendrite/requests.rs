@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
-use lacuna_cache_protocol::{Notice, Query, Value, Write};
+use lacuna_cache_protocol::{DomainId, Interval, Notice, Query, RangeKey, Value, Write};
 use tokio::sync::broadcast;
 
 use super::{Answer, Dendrite, Forwarding};
@@ -41,6 +41,10 @@ impl Requests for Dendrite {
                 Answer::At(..) => Err(WriteError::NotDone(no_owner())),
             }
         })
+    }
+
+    fn pieces(&self, domain: DomainId) -> Vec<Interval<RangeKey>> {
+        self.table().pieces(domain)
     }
 
     fn counts(&self) -> Counts {

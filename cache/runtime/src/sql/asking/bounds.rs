@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use lacuna_cache_protocol::{DomainId, DomainType, Result};
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
-use super::expression::{Names, param_number};
+use super::expression::param_number;
+use super::names::Names;
 use super::refused;
 use crate::sql::database::{ColumnKind, Dialect, TextOrder};
 use crate::sql::sql_value::SqlValue;
@@ -54,7 +55,7 @@ pub(super) fn conditions<'a>(names: &Names<'_>, selection: &'a Expr) -> Result<C
     }
     let best = by_domain.into_iter().rev().max_by_key(|(_, bounds)| tightness(bounds));
     let Some((domain, bounds)) = best else {
-        let registered: Vec<&str> = names.schema.domains.iter().map(|(name, _)| name.as_str()).collect();
+        let registered: Vec<&str> = names.own().domains.iter().map(|(name, _)| name.as_str()).collect();
         return Err(refused(format!(
             "no condition bounds a registered column ({}) by =, <, <=, >, >= or BETWEEN, with parameters or numbers of \
              its type and in an order that the database and the cache share; add such a condition by AND",
@@ -133,11 +134,11 @@ const fn turned(sign: Sign) -> Sign {
 
 fn domain_of(names: &Names<'_>, expr: &Expr) -> Option<DomainId> {
     let place = names.column(expr).ok()??;
-    names.schema.domain_of(&names.schema.columns[place]).ok()
+    names.own().domain_of(names.own().columns.get(place)?).ok()
 }
 
 fn source(names: &Names<'_>, domain: DomainId, expr: &Expr) -> Option<Source> {
-    let domain_type = names.schema.domains[domain].1;
+    let domain_type = names.own().domains[domain].1;
     let number = |text: &str| match domain_type {
         DomainType::Float => text.parse().ok().map(SqlValue::Float),
         DomainType::Decimal { .. } => SqlValue::decimal(text).ok(),
@@ -171,11 +172,12 @@ fn source(names: &Names<'_>, domain: DomainId, expr: &Expr) -> Option<Source> {
 
 /// Whether the database compares values of the column as they are compared here: texts by their bytes.
 fn is_shared(names: &Names<'_>, domain: DomainId, sign: Sign) -> bool {
-    let (column, domain_type) = &names.schema.domains[domain];
+    let schema = names.own();
+    let (column, domain_type) = &schema.domains[domain];
     if *domain_type != DomainType::Text {
         return true;
     }
-    let Some(column) = names.schema.column(column).ok().map(|place| &names.schema.described[place]) else {
+    let Some(column) = schema.column(column).ok().map(|place| &schema.described[place]) else {
         return false;
     };
     match names.dialect {

@@ -10,9 +10,9 @@ use sqlparser::ast::{
 
 use lacuna_cache_protocol::Result;
 
+use super::names::Names;
 use super::{Part, refused};
 use crate::sql::database::{ColumnKind, Dialect};
-use crate::sql::schema::Schema;
 
 /// Functions whose results depend on their arguments alone, and how many these are.
 const FUNCTIONS: [(&str, usize, usize); 5] =
@@ -20,114 +20,6 @@ const FUNCTIONS: [(&str, usize, usize); 5] =
 /// The same, which are words of SQL rather than functions that could be defined anew.
 const WORDS: [(&str, usize, usize); 2] = [("coalesce", 2, 16), ("nullif", 2, 2)];
 const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
-
-/// The names that a statement may use.
-pub(super) struct Names<'a> {
-    pub(super) schema: &'a Schema,
-    pub(super) dialect: Dialect,
-    /// How the statement calls the table.
-    pub(super) table: String,
-}
-
-impl Names<'_> {
-    /// A name as the database understands it.
-    pub(super) fn folded(&self, ident: &Ident) -> Result<String> {
-        match (self.dialect, ident.quote_style) {
-            (Dialect::Postgres, None) => Ok(ident.value.to_ascii_lowercase()),
-            (_, None) | (Dialect::Postgres | Dialect::Sqlite, Some('"')) | (Dialect::MariaDb, Some('`')) => {
-                Ok(ident.value.clone())
-            }
-            (_, Some(mark)) => {
-                Err(refused(format!("{mark} quotes no name in every session of this database")))
-            }
-        }
-    }
-
-    pub(super) fn is_same(&self, one: &str, other: &str) -> bool {
-        if self.dialect == Dialect::Postgres { one == other } else { one.eq_ignore_ascii_case(other) }
-    }
-
-    /// The place of the column that an expression is; `None` if it is no name.
-    pub(super) fn column(&self, expr: &Expr) -> Result<Option<usize>> {
-        let name = match expr {
-            Expr::Nested(inner) => return self.column(inner),
-            Expr::Identifier(name) => name,
-            Expr::CompoundIdentifier(parts) => match &parts[..] {
-                [table, name] if self.is_same(&self.folded(table)?, &self.table) => name,
-                _ => return Err(refused(format!("{expr} is no column of {}", self.schema.table))),
-            },
-            _ => return Ok(None),
-        };
-        let name = self.folded(name)?;
-        let place = self.schema.columns.iter().position(|column| self.is_same(column, &name));
-        let missing = || refused(format!("{name} is no column of {} that is read here", self.schema.table));
-        place.map(Some).ok_or_else(missing)
-    }
-
-    /// The kind of column as which the values of the expression are read.
-    pub(super) fn kind(&self, expr: &Expr) -> Option<ColumnKind> {
-        if let Some(place) = self.column(expr).ok()? {
-            return Some(self.schema.described[place].kind);
-        }
-        let (name, args) = plain_call(expr)?;
-        match (&*name, &args[..]) {
-            ("min" | "max", [arg]) => self.kind(arg),
-            ("nullif", [arg, _]) => self.kind(arg),
-            ("lower" | "upper", [arg]) => {
-                let is_text = |kind: &ColumnKind| matches!(kind, ColumnKind::Text | ColumnKind::Label { .. });
-                self.kind(arg).filter(is_text).map(|_| ColumnKind::Text)
-            }
-            ("coalesce", [first, rest @ ..]) => {
-                let kind = self.kind(first)?;
-                let takes_texts = matches!(kind, ColumnKind::Text | ColumnKind::Label { .. });
-                let is_alike =
-                    |arg: &&Expr| self.kind(arg) == Some(kind) || (takes_texts && is_text_or_param(arg));
-                rest.iter().all(is_alike).then_some(kind)
-            }
-            _ => None,
-        }
-    }
-
-    /// The column whose type the expression has, so that what it is compared with is taken for a value of that type.
-    pub(super) fn typed_as(&self, expr: &Expr) -> Result<Option<usize>> {
-        if let Some(place) = self.column(expr)? {
-            return Ok(Some(place));
-        }
-        let Some((name, args)) = plain_call(expr) else { return Ok(None) };
-        match (&*name, &args[..]) {
-            ("min" | "max", [arg]) | ("nullif", [arg, _]) => self.typed_as(arg),
-            ("coalesce", args) => {
-                for arg in args {
-                    if let Some(place) = self.typed_as(arg)? {
-                        return Ok(Some(place));
-                    }
-                }
-                Ok(None)
-            }
-            _ => Ok(None),
-        }
-    }
-}
-
-/// The name of a function, in lower case, and its arguments.
-fn plain_call(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
-    match expr {
-        Expr::Nested(inner) => plain_call(inner),
-        Expr::Function(Function { name, args: FunctionArguments::List(list), .. }) => {
-            let args = list.args.iter().map(|arg| match arg {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => Some(arg),
-                _ => None,
-            });
-            Some((name.to_string().to_ascii_lowercase(), args.collect::<Option<_>>()?))
-        }
-        _ => None,
-    }
-}
-
-fn is_text_or_param(expr: &Expr) -> bool {
-    let Expr::Value(value) = expr else { return false };
-    matches!(value.value, Value::SingleQuotedString(_) | Value::Placeholder(_) | Value::Null)
-}
 
 /// The number of a parameter, from 0 on, as `recognise.rs` has numbered it.
 pub(super) fn param_number(value: &Value) -> Option<usize> {
@@ -174,6 +66,12 @@ impl Writer<'_> {
         self
     }
 
+    /// A column, with its table.
+    pub(super) fn column(&mut self, place: usize) {
+        let column = self.names.quoted_column(place);
+        self.text(&column);
+    }
+
     /// An expression in SQL that needs no parentheses around it.
     pub(super) fn expression(&mut self, expr: &Expr) -> Result<()> {
         self.operand(expr, None)
@@ -181,8 +79,7 @@ impl Writer<'_> {
 
     fn operand(&mut self, expr: &Expr, column: Option<usize>) -> Result<()> {
         if let Some(place) = self.names.column(expr)? {
-            let names = self.names;
-            self.text(&names.schema.quoted_column(names.dialect, &names.schema.columns[place]));
+            self.column(place);
             return Ok(());
         }
         match expr {
@@ -253,7 +150,7 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, value: &Value, column: Option<usize>) -> Result<()> {
-        let kind = column.map(|place| self.names.schema.described[place].kind);
+        let kind = column.map(|place| self.names.described(place).kind);
         match value {
             Value::Placeholder(_) => {
                 let number = param_number(value).ok_or_else(|| refused("a parameter has a name"))?;
@@ -292,12 +189,12 @@ impl Writer<'_> {
     fn comparable(&self, expr: &Expr) -> Result<Option<usize>> {
         grouped(expr)?;
         let Some(place) = self.names.typed_as(expr)? else { return Ok(None) };
-        let is_open = match self.names.schema.described[place].kind {
+        let is_open = match self.names.described(place).kind {
             ColumnKind::Json { .. } | ColumnKind::Geometry => false,
             ColumnKind::Other => self.names.dialect == Dialect::Sqlite,
             _ => true,
         };
-        let name = &self.names.schema.columns[place];
+        let name = self.names.name_of(place);
         is_open
             .then_some(Some(place))
             .ok_or_else(|| refused(format!("{name} is of a type that is not compared here")))
@@ -387,8 +284,8 @@ impl Writer<'_> {
             column = column.or(self.names.typed_as(arg)?);
         }
         let is_of_texts = |place: &usize| {
-            matches!(self.names.schema.described[*place].kind, ColumnKind::Text)
-                || self.names.schema.described[*place].kind.is_cast()
+            let kind = self.names.described(*place).kind;
+            matches!(kind, ColumnKind::Text) || kind.is_cast()
         };
         self.list(args, column.filter(is_of_texts))?;
         self.text(")");

@@ -1,8 +1,9 @@
-//! Statements of the application over ranges of one table, whose results are cached.
+//! Statements of the application over ranges of a table, whose results are cached.
 //!
 //! `SELECT city, COUNT(*) FROM people WHERE age BETWEEN ? AND ? AND name <> ? GROUP BY city` asks for more than the rows of
 //! a range, but depends on nothing else: so its result is an entry for the ages between the bounds, and every write
-//! of a row there deletes it. Only statements of which this is known are recognised; everything else is refused.
+//! of a row there deletes it. Where other tables are joined, a write of any of their rows does, too. Only statements of
+//! which this is known are recognised; everything else is refused.
 //! A statement is written anew from what was recognised, never passed on as text.
 //!
 //! | file | idea |
@@ -11,6 +12,9 @@
 //! | `recognise.rs` | the clauses of a `SELECT` |
 //! | `expression.rs` | the expressions that depend on the row alone |
 //! | `bounds.rs` | the conditions that bound a registered column |
+//! | `names.rs` | the tables and columns that it may name |
+//! | `from.rs` | the tables that a statement reads: one that is asked, and others that are joined whole |
+//! | `stamps.rs` | whether a joined table was written since |
 //! | `question.rs` | the part of a query that is not its interval, and its bytes |
 //! | `answer.rs` | the result |
 //!
@@ -19,16 +23,22 @@
 mod answer;
 mod bounds;
 mod expression;
+mod from;
+mod names;
 mod question;
 mod recognise;
+mod stamps;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_cache_protocol::{Cut, DomainId, DomainType, Error, Form, Interval, Query, RangeKey, Result};
+use lacuna_cache_protocol::{
+    Cut, DomainId, DomainType, Error, Form, Interval, Query, RangeKey, Result, Stamps,
+};
 
 use crate::sql::database::{ColumnKind, Dialect};
 use crate::sql::domain_key::key;
+use crate::sql::registry::Registered;
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
 use bounds::{Bound, Sign, Source};
@@ -37,6 +47,7 @@ use question::{MAX_BYTES, Piece};
 pub use answer::Answer;
 pub(crate) use question::Question;
 pub(crate) use recognise::recognised;
+pub(crate) use stamps::{checked, is_under, made_under, new_stamp, stamped, stamps};
 
 /// Recognised statements that a table keeps.
 const MAX_KEPT: usize = 256;
@@ -68,6 +79,8 @@ pub(crate) struct Recognised {
     outputs: Vec<Output>,
     columns: Arc<[String]>,
     param_count: usize,
+    /// The tables that are joined whole. Places of columns count on from those of the asked table.
+    joined: Vec<Arc<Registered>>,
 }
 
 fn refused(why: impl std::fmt::Display) -> Error {
@@ -89,7 +102,9 @@ impl Recognised {
         let pieces = self.parts.iter().map(|part| {
             Ok(match part {
                 Part::Sql(text) => Piece::Sql(text.clone()),
-                Part::Param(number, column) => compared(dialect, schema, *column, &params[*number])?,
+                Part::Param(number, column) => {
+                    compared(dialect, column.map(|place| self.located(schema, place)), &params[*number])?
+                }
                 Part::RowCount(number) => Piece::Sql(row_count(&params[*number])?.to_string()),
                 Part::Interval if interval.is_none() => Piece::Sql("(1 = 0)".to_owned()),
                 Part::Interval => Piece::Interval,
@@ -105,7 +120,30 @@ impl Recognised {
         // The result of an empty interval depends on no row. The empty key is that of no value.
         let interval = interval.unwrap_or_else(|| Interval::point(RangeKey::from_bytes(b"")));
         let fingerprint = schema.fingerprint();
-        Ok(Query { domain: self.domain, interval, form: Form::All, fingerprint, question: Some(question) })
+        Ok(Query {
+            domain: self.domain,
+            interval,
+            form: Form::All,
+            fingerprint,
+            question: Some(question),
+            stamps: Stamps::NONE,
+        })
+    }
+
+    /// The table of a column, and its place there.
+    fn located<'a>(&'a self, own: &'a Schema, mut place: usize) -> (&'a Schema, usize) {
+        for schema in std::iter::once(own).chain(self.joined.iter().map(|table| &*table.schema)) {
+            if place < schema.columns.len() {
+                return (schema, place);
+            }
+            place -= schema.columns.len();
+        }
+        unreachable!("places are those of columns");
+    }
+
+    /// The tables that it joins.
+    pub(crate) fn joined(&self) -> &[Arc<Registered>] {
+        &self.joined
     }
 
     /// Where all bounds hold, `None` if they hold nowhere: NULL is in no range.
@@ -184,8 +222,8 @@ fn rounded_down(domain: DomainType, value: SqlValue) -> (SqlValue, bool) {
 }
 
 /// A parameter in a comparison with a column, in the form of its values.
-fn compared(dialect: Dialect, schema: &Schema, column: Option<usize>, value: &SqlValue) -> Result<Piece> {
-    let Some(place) = column else { return Ok(Piece::Value(value.clone())) };
+fn compared(dialect: Dialect, column: Option<(&Schema, usize)>, value: &SqlValue) -> Result<Piece> {
+    let Some((schema, place)) = column else { return Ok(Piece::Value(value.clone())) };
     let value = schema.fitted(place, value.clone());
     dialect.can_say(&value)?;
     let column = &schema.described[place];
@@ -234,6 +272,9 @@ impl Kept {
     }
 }
 
+#[cfg(all(test, feature = "sqlite", feature = "flaws"))]
+#[allow(clippy::unwrap_used, reason = "a failed test panics")]
+mod joined_tests;
 #[cfg(all(test, feature = "sqlite"))]
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests;

@@ -30,6 +30,8 @@ pub(super) enum Piece {
     Cast(SqlValue, String),
     /// The condition that the bounded column lies in the interval.
     Interval,
+    /// A new stamp, from no database (`stamps.rs`).
+    Stamp,
 }
 
 /// A statement over the rows of an interval.
@@ -60,6 +62,7 @@ impl Question {
                     writer.bytes(name.as_bytes());
                 }
                 Piece::Interval => writer.byte(4),
+                Piece::Stamp => writer.byte(5),
             }
         }
         writer.into_bytes().into()
@@ -77,10 +80,20 @@ impl Question {
                 2 => Piece::Value(SqlValue::read(&mut reader)?),
                 3 => Piece::Cast(SqlValue::read(&mut reader)?, reader.text()?),
                 4 => Piece::Interval,
+                5 => Piece::Stamp,
                 _ => return Err(reader.malformed("piece of a question").into()),
             });
         }
         Ok(Self { column_count, pieces })
+    }
+
+    /// What asks for a stamp of the table.
+    pub(super) fn stamp() -> Self {
+        Self { column_count: 1, pieces: vec![Piece::Stamp] }
+    }
+
+    pub(crate) fn is_stamp(&self) -> bool {
+        self.pieces == [Piece::Stamp]
     }
 
     /// Columns of the result.
@@ -90,7 +103,7 @@ impl Question {
 
     /// The statement for the rows of the interval of `query`.
     pub(crate) fn statement(&self, dialect: Dialect, schema: &Schema, query: &Query) -> Result<Statement> {
-        let mut sql = Sql::new(dialect);
+        let mut sql = Sql::qualified(dialect, schema);
         for piece in &self.pieces {
             match piece {
                 Piece::Sql(text) => {
@@ -107,6 +120,7 @@ impl Question {
                     sql.within(schema, query.domain, &query.interval)?;
                     sql.text(")");
                 }
+                Piece::Stamp => return Err(Error::invalid_input("a stamp is asked of no database")),
             }
         }
         Ok(sql.into_statement(Shape::Own))
@@ -133,5 +147,6 @@ mod tests {
         }
         let small = Question { column_count: 1, pieces: vec![Piece::Sql("a".to_owned()), Piece::Interval] };
         assert_eq!(&*small.to_bytes(), [1, 1, 1, 1, b'a', 4], "the bytes of its page");
+        assert_eq!(&*Question::stamp().to_bytes(), [1, 1, 5], "the same");
     }
 }

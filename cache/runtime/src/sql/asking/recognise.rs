@@ -2,32 +2,40 @@
 //! is a compile error.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use lacuna_cache_protocol::Result;
 use sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, Ident, LimitClause, ObjectNamePart, Offset, OrderBy, OrderByExpr,
-    OrderByKind, OrderByOptions, OrderBySort, Query, Select, SelectFlavor, SelectItem, SetExpr, Statement,
-    TableFactor, TableWithJoins, Value, WildcardAdditionalOptions,
+    Distinct, Expr, GroupByExpr, LimitClause, Offset, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
+    OrderBySort, Query, Select, SelectFlavor, SelectItem, SetExpr, Statement, Value,
+    WildcardAdditionalOptions,
 };
 use sqlparser::dialect::{Dialect as Grammar, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 
 use super::bounds::{Conditions, Source, conditions};
-use super::expression::{Names, Writer, param_number};
+use super::expression::{Writer, param_number};
+use super::from::tables;
 use super::{Output, Part, Recognised, refused};
 use crate::sql::database::{ColumnKind, Dialect};
+use crate::sql::registry::Registered;
 use crate::sql::schema::Schema;
 
 /// Most bytes of a statement, and how deep its expressions may be.
 const MAX_TEXT: usize = 4_096;
 const MAX_DEPTH: usize = 40;
 
-/// The statement that `text` is, over `schema`.
+/// The statement that `text` is, over `schema` and tables that are `registered` beside it.
 ///
 /// # Errors
 /// `InvalidInput` with the reason why its results are not cached.
-pub(crate) fn recognised(dialect: Dialect, schema: &Schema, text: &str) -> Result<Recognised> {
+pub(crate) fn recognised(
+    dialect: Dialect,
+    schema: &Schema,
+    registered: &[Arc<Registered>],
+    text: &str,
+) -> Result<Recognised> {
     let query = parsed(dialect, text)?;
     let Query {
         with: None,
@@ -53,7 +61,7 @@ pub(crate) fn recognised(dialect: Dialect, schema: &Schema, text: &str) -> Resul
     if !pipe_operators.is_empty() {
         return Err(refused("pipes are not known here"));
     }
-    statement(dialect, schema, select, order_by.as_ref(), limit_clause.as_ref())
+    statement(dialect, (schema, registered), select, order_by.as_ref(), limit_clause.as_ref())
 }
 
 fn parsed(dialect: Dialect, text: &str) -> Result<Query> {
@@ -114,7 +122,7 @@ fn numbered(mut tokens: Vec<Token>) -> Result<Vec<Token>> {
 
 fn statement(
     dialect: Dialect,
-    schema: &Schema,
+    (schema, registered): (&Schema, &[Arc<Registered>]),
     select: &Select,
     order_by: Option<&OrderBy>,
     limit: Option<&LimitClause>,
@@ -159,8 +167,9 @@ fn statement(
     if !is_plain {
         return Err(refused("hints, windows, ROLLUP and clauses of other databases are not known here"));
     }
-    let names = Names { schema, dialect, table: table(dialect, schema, from)? };
-    let mut writer = Writer { names: &names, parts: Vec::new() };
+    let tables = tables(dialect, schema, registered, from)?;
+    let names = &tables.names;
+    let mut writer = Writer { names, parts: Vec::new() };
     writer.text("SELECT ").text(match distinct {
         None | Some(Distinct::All) => "",
         Some(Distinct::Distinct) => "DISTINCT ",
@@ -170,8 +179,9 @@ fn statement(
     if matches!(distinct, Some(Distinct::Distinct)) {
         outputs.iter().try_for_each(|output| is_told_apart(dialect, output))?;
     }
-    writer.text(" FROM ").text(&schema.quoted(dialect)).text(" WHERE ");
-    let Conditions { domain, bounds, others } = conditions(&names, selection)?;
+    tables.write(writer.text(" FROM "))?;
+    writer.text(" WHERE ");
+    let Conditions { domain, bounds, others } = conditions(names, selection)?;
     writer.parts.push(Part::Interval);
     for other in others {
         writer.text(" AND ").expression(other)?;
@@ -200,59 +210,8 @@ fn statement(
         return Err(refused("the numbers of its parameters have a gap"));
     }
     let columns = outputs.iter().map(|output: &Output| output.name.clone()).collect();
-    Ok(Recognised { domain, bounds, parts, outputs, columns, param_count })
-}
-
-/// How the statement calls the one table that it reads.
-fn table(dialect: Dialect, schema: &Schema, from: &[TableWithJoins]) -> Result<String> {
-    let one =
-        || refused(format!("it reads more than the table {}, whose writes alone are watched", schema.table));
-    let [TableWithJoins { relation, joins }] = from else { return Err(one()) };
-    if !joins.is_empty() {
-        return Err(one());
-    }
-    let TableFactor::Table {
-        name,
-        alias,
-        args: None,
-        with_hints,
-        version: None,
-        with_ordinality: false,
-        partitions,
-        json_path: None,
-        sample: None,
-        index_directives,
-        inheritance: None,
-    } = relation
-    else {
-        return Err(refused("FROM names no plain table"));
-    };
-    if !(with_hints.is_empty() && partitions.is_empty() && index_directives.is_empty()) {
-        return Err(refused("hints and partitions are not known here"));
-    }
-    let names = Names { schema, dialect, table: String::new() };
-    let part = |part: &ObjectNamePart| match part {
-        ObjectNamePart::Identifier(ident) => names.folded(ident),
-        ObjectNamePart::Function(_) => Err(refused("FROM names no plain table")),
-    };
-    let read = name.0.iter().map(part).collect::<Result<Vec<String>>>()?;
-    let known = schema
-        .name
-        .as_ref()
-        .map_or((None, schema.table.as_str()), |name| (name.schema.as_deref(), &name.table));
-    let is_same = match (&read[..], known) {
-        ([table], (None, known)) => names.is_same(table, known),
-        ([space, table], (Some(known_space), known)) => space == known_space && names.is_same(table, known),
-        _ => false,
-    };
-    if !is_same {
-        return Err(refused(format!("it reads {name}, and this is the table {}", schema.table)));
-    }
-    match alias {
-        None => Ok(known.1.to_owned()),
-        Some(alias) if alias.columns.is_empty() && alias.at.is_none() => names.folded(&alias.name),
-        Some(alias) => Err(refused(format!("{alias} renames columns"))),
-    }
+    let joined = tables.joined;
+    Ok(Recognised { domain, bounds, parts, outputs, columns, param_count, joined })
 }
 
 /// A name that the statement has given to a column of its result.
@@ -272,27 +231,24 @@ fn projection_of<'e>(
     for item in projection {
         match item {
             SelectItem::Wildcard(options) if *options == WildcardAdditionalOptions::default() => {
-                for name in names.schema.columns.iter() {
-                    output(
-                        writer,
-                        &mut outputs,
-                        &Expr::Identifier(quoted(names.dialect, name)),
-                        name.clone(),
-                    )?;
+                for place in names.order.iter().flat_map(|number| names.places(*number)) {
+                    let name = names.name_of(place).to_owned();
+                    output(writer, &mut outputs, Selected::Column(place), name)?;
                 }
             }
             SelectItem::UnnamedExpr(expr) => {
-                let column = names.column(expr)?.map(|place| names.schema.columns[place].clone());
-                output(writer, &mut outputs, expr, column.unwrap_or_else(|| expr.to_string()))?;
+                let column = names.column(expr)?.map(|place| names.name_of(place).to_owned());
+                let name = column.unwrap_or_else(|| expr.to_string());
+                output(writer, &mut outputs, Selected::Expression(expr), name)?;
             }
             SelectItem::ExprWithAlias { expr, alias } => {
                 let alias = names.folded(alias)?;
-                let is_column = |name: &String| name.eq_ignore_ascii_case(&alias);
-                let column = names.column(expr)?.map(|place| &names.schema.columns[place]);
-                if names.schema.columns.iter().any(is_column) && !column.is_some_and(is_column) {
+                let is_column = |place: usize| names.name_of(place).eq_ignore_ascii_case(&alias);
+                let mut columns = names.order.iter().flat_map(|number| names.places(*number));
+                if columns.any(is_column) && !names.column(expr)?.is_some_and(is_column) {
                     return Err(refused(format!("{alias} names a column of the table and something else")));
                 }
-                output(writer, &mut outputs, expr, alias.clone())?;
+                output(writer, &mut outputs, Selected::Expression(expr), alias.clone())?;
                 writer.text(" AS ").text(&names.dialect.quoted(&alias));
                 let is_read_as_it_is =
                     names.kind(expr).is_none_or(|kind| names.dialect.read("\0", kind) == "\0");
@@ -320,17 +276,33 @@ fn is_told_apart(dialect: Dialect, output: &Output) -> Result<()> {
     Err(refused(format!("{} is read as text, whose distinct values are others", output.name)))
 }
 
-fn quoted(dialect: Dialect, name: &str) -> Ident {
-    Ident::with_quote(if dialect == Dialect::MariaDb { '`' } else { '"' }, name)
+/// What a column of the result shows.
+#[derive(Clone, Copy)]
+enum Selected<'e> {
+    /// A column of a table, by its place.
+    Column(usize),
+    Expression(&'e Expr),
 }
 
 /// Writes a column of the result, read in the form in which its values are given back.
-fn output(writer: &mut Writer<'_>, outputs: &mut Vec<Output>, expr: &Expr, name: String) -> Result<()> {
+fn output(
+    writer: &mut Writer<'_>,
+    outputs: &mut Vec<Output>,
+    selected: Selected<'_>,
+    name: String,
+) -> Result<()> {
     writer.text(if outputs.is_empty() { "" } else { ", " });
-    let kind = writer.names.kind(expr);
+    let kind = match selected {
+        Selected::Column(place) => Some(writer.names.described(place).kind),
+        Selected::Expression(expr) => writer.names.kind(expr),
+    };
     let around = kind.map(|kind| writer.names.dialect.read("\0", kind)).unwrap_or_else(|| "\0".to_owned());
     let (before, after) = around.split_once('\0').unwrap_or_default();
-    writer.text(before).expression(expr)?;
+    writer.text(before);
+    match selected {
+        Selected::Column(place) => writer.column(place),
+        Selected::Expression(expr) => writer.expression(expr)?,
+    }
     writer.text(after);
     outputs.push(Output { name, kind });
     Ok(())

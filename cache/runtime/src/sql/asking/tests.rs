@@ -124,7 +124,7 @@ async fn what_is_not_recognised_is_refused_with_the_reason() {
         ("SELECT id FROM other WHERE age = 1", "this is the table people"),
         ("SELECT id FROM main.people WHERE age = 1", "this is the table people"),
         ("SELECT p.id FROM people p, people q WHERE p.age = 1", "reads more than the table people"),
-        ("SELECT p.id FROM people p JOIN people q ON p.id = q.id WHERE p.age = 1", "reads more than"),
+        ("SELECT p.id FROM people p JOIN people q ON p.id = q.id WHERE p.age = 1", "joins people to itself"),
         ("SELECT id FROM (SELECT * FROM people) WHERE age = 1", "names no plain table"),
         ("WITH p AS (SELECT 1) SELECT id FROM people WHERE age = 1", "WITH"),
         ("SELECT id FROM people WHERE age = 1 UNION SELECT 1", "not one SELECT"),

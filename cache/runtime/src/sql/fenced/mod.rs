@@ -25,7 +25,7 @@ pub(crate) use slots::{Slots, raise_slots};
 use transaction::Undone;
 pub(crate) use transaction::execute;
 
-use crate::sql::asking::Question;
+use crate::sql::asking::{Question, new_stamp, stamped};
 use crate::sql::cache::Cache;
 use crate::sql::database::{Database, Failure, FailureKind, Mark, Table};
 use crate::sql::domain_key;
@@ -33,6 +33,7 @@ use crate::sql::file_lock::FileLock;
 use crate::sql::rows::encode;
 use crate::sql::schema::Schema;
 use crate::sql::select::select;
+use crate::sql::sql_value::SqlValue;
 use crate::sql::watchdog::{Family, Watchdog};
 
 /// A table with its fence.
@@ -146,9 +147,13 @@ impl FencedTable {
 impl FencedTable {
     /// The result of a statement over the interval of `query`. It says nothing of the rows there: a sum of none is a row.
     async fn asked(&self, query: &Query, question: &Question) -> Result<Answer> {
-        let statement = question.statement(self.database.dialect(), &self.schema, query)?;
-        let rows = self.database.query(&statement).await.map_err(|failure| failure.error)?;
-        let value = encode(question.column_count(), &rows);
+        let rows = if question.is_stamp() {
+            vec![vec![SqlValue::Blob(new_stamp()?.to_vec())]]
+        } else {
+            let statement = question.statement(self.database.dialect(), &self.schema, query)?;
+            self.database.query(&statement).await.map_err(|failure| failure.error)?
+        };
+        let value = stamped(&query.stamps, encode(question.column_count(), &rows));
         Ok(StoreReply::Rows(Rows { value, is_empty: false, last: None }).into())
     }
 }

@@ -19,6 +19,9 @@ impl Table {
     /// write-back the next one is asked for when the database has these writes. Equal statements with equal values
     /// share a result; statements are recognised once and remembered, 256 of them.
     ///
+    /// Other tables that are registered with the same cache may be joined, by `JOIN ... ON` and `LEFT JOIN ... ON`. Every
+    /// write of a joined table drops the result, whatever row it writes.
+    ///
     /// ```
     /// # use lacuna_cache::sql::{DomainType, Schema};
     /// # #[tokio::main(flavor = "current_thread")]
@@ -41,17 +44,23 @@ impl Table {
     pub async fn query(&self, sql: &str, params: &[SqlValue]) -> Result<Answer> {
         let statement = self.recognised(sql)?;
         let query = statement.query(self.dialect, &self.schema, params)?;
-        let value = self.requests.read(query).await?;
+        let value = if statement.joined().is_empty() {
+            self.requests.read(query).await?
+        } else if let Some(value) = self.joined(query, statement.joined()).await? {
+            value
+        } else {
+            return self.query_alone(&statement, sql, params).await;
+        };
         let rows = decode(statement.column_count(), &value)?;
         Ok(statement.answer(&self.schema, rows))
     }
 
-    pub(super) fn recognised(&self, sql: &str) -> Result<Arc<Recognised>> {
+    pub(in crate::sql) fn recognised(&self, sql: &str) -> Result<Arc<Recognised>> {
         let kept = || self.recognised.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept().get(sql) {
             return Ok(known);
         }
-        let new = Arc::new(recognised(self.dialect, &self.schema, sql)?);
+        let new = Arc::new(recognised(self.dialect, &self.schema, &self.registry.all(), sql)?);
         kept().keep(sql, &new);
         Ok(new)
     }

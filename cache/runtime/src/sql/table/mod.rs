@@ -4,7 +4,7 @@
 //! - rows: every write of a row knows the values of the registered columns before and after it (`row.rs`);
 //! - ranges, and SQL of the application (`range.rs`);
 //! - reads with several conditions (`conditions.rs`);
-//! - statements over a range (`asking.rs`);
+//! - statements over a range (`asking.rs`), and with other tables (`joined.rs`);
 //! - many rows at once, past the cache (`bulk.rs`);
 //! - transactions that read before they write, over several tables (`transaction/`);
 //! - results that are loaded ahead of requests (`prefetch.rs`).
@@ -12,6 +12,7 @@
 mod asking;
 mod bulk;
 mod conditions;
+mod joined;
 mod prefetch;
 mod range;
 mod row;
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::owner::{Counts, Requests, WriteError};
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
+use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Stamps, Touched, Write};
 use tokio::sync::broadcast;
 
 use crate::sql::application::TableRows;
@@ -30,6 +31,7 @@ use crate::sql::asking::Kept;
 use crate::sql::database::Dialect;
 use crate::sql::domain_key::key;
 use crate::sql::fenced::GuardedStore;
+use crate::sql::registry::Registry;
 use crate::sql::rows::{Row, Rows, decode};
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
@@ -57,6 +59,8 @@ pub struct Table {
     selectivity: Arc<Mutex<Selectivity>>,
     /// Statements that were recognised.
     recognised: Arc<Mutex<Kept>>,
+    /// The tables that statements may join.
+    registry: Arc<Registry>,
 }
 
 impl Table {
@@ -65,11 +69,23 @@ impl Table {
         schema: Arc<Schema>,
         dialect: Dialect,
         store: Arc<dyn GuardedStore>,
+        registry: Arc<Registry>,
     ) -> Self {
         let (fingerprint, log, selectivity) = (schema.fingerprint(), Arc::default(), Arc::default());
         let table_rows = TableRows::new(schema.clone());
         let recognised = Arc::default();
-        Self { requests, schema, table_rows, dialect, fingerprint, store, log, selectivity, recognised }
+        Self {
+            requests,
+            schema,
+            table_rows,
+            dialect,
+            fingerprint,
+            store,
+            log,
+            selectivity,
+            recognised,
+            registry,
+        }
     }
 
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
@@ -122,7 +138,14 @@ impl Table {
         if matches!(form, Form::First(0) | Form::Last(0)) {
             return Ok(Vec::new());
         }
-        let query = Query { domain, interval, form, fingerprint: self.fingerprint, question: None };
+        let query = Query {
+            domain,
+            interval,
+            form,
+            fingerprint: self.fingerprint,
+            question: None,
+            stamps: Stamps::NONE,
+        };
         if let Some(log) = self.log.get() {
             log.note(&query);
         }

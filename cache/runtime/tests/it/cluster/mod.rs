@@ -1,6 +1,7 @@
 //! Dendrites and clients in one process, over real sockets.
 
 mod dendrites;
+mod joined;
 mod loads;
 mod moves;
 mod peers;

@@ -2,6 +2,8 @@
 
 #[path = "../../../../protocol/tests/it/sim/history.rs"]
 pub(crate) mod history;
+#[path = "../../../../protocol/tests/it/sim/joined.rs"]
+pub(crate) mod joined;
 #[path = "../../../../protocol/tests/it/sim/store.rs"]
 pub(crate) mod store;
 #[path = "../../../../protocol/tests/it/sim/table.rs"]

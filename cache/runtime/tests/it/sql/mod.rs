@@ -8,6 +8,7 @@ mod conditions;
 mod edges;
 mod every_type;
 mod hidden_changes;
+mod joined;
 mod key_forms;
 mod keys;
 mod migrations;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, Result};
-use lacuna_cache_protocol::{Form, Query, Touched, Write, WriteSet};
+use lacuna_cache_protocol::{Form, Interval, Query, Stamps, Touched, Write, WriteSet};
 
 use super::Table;
 use super::range::{checked_words, sure_touched};
@@ -34,6 +34,7 @@ use crate::owner::WriteError;
 use crate::sql::asking::{Answer, Question};
 use crate::sql::cache::Cache;
 use crate::sql::database::Database;
+use crate::sql::registry::Registered;
 use crate::sql::rows::{Row, Rows};
 use crate::sql::select::select;
 use crate::sql::sql_value::SqlValue;
@@ -115,16 +116,16 @@ impl Cache {
     /// # }
     /// ```
     pub fn transaction(&self) -> TransactionBuilder {
-        TransactionBuilder {
-            database: self.database.clone(),
-            patience: self.options.patience,
-            duration: DURATION,
-            parts: Ok(Vec::new()),
-        }
+        TransactionBuilder::over(self.database.clone(), self.options.patience)
     }
 }
 
 impl TransactionBuilder {
+    /// Over tables of this database.
+    pub(super) fn over(database: Arc<dyn Database>, patience: Duration) -> Self {
+        Self { database, patience, duration: DURATION, parts: Ok(Vec::new()) }
+    }
+
     /// It may read rows of `table` whose `column` lies in `range`, and write rows whose value of it lies there before
     /// and after the write. Other registered columns are held whole, unless another call names them.
     pub fn on<V: Into<SqlValue> + Clone>(
@@ -255,8 +256,14 @@ impl Transaction {
     ) -> Result<Rows> {
         let domain = table.schema.domain_of(column)?;
         let Some(interval) = table.interval(column, range)? else { return Ok(Vec::new()) };
-        let query =
-            Query { domain, interval, form: Form::All, fingerprint: table.fingerprint, question: None };
+        let query = Query {
+            domain,
+            interval,
+            form: Form::All,
+            fingerprint: table.fingerprint,
+            question: None,
+            stamps: Stamps::NONE,
+        };
         self.check_read(table, &query)?;
         let rows = self.running.query(&select(table.dialect, &table.schema, &query)?).await?;
         let columns = &table.schema.columns;
@@ -271,6 +278,7 @@ impl Transaction {
         let recognised = table.recognised(sql)?;
         let query = recognised.query(table.dialect, &table.schema, params)?;
         self.check_read(table, &query)?;
+        self.check_joined(recognised.joined())?;
         let question = query.question.as_deref().unwrap_or_default();
         let statement = Question::read(question)?.statement(table.dialect, &table.schema, &query)?;
         let rows = self.running.query(&statement).await?;
@@ -349,6 +357,22 @@ impl Transaction {
         let part = self.parts.iter().find(|part| part.is_of(table)).ok_or_else(missing)?;
         part.is_alike(table)?;
         Ok(part)
+    }
+
+    /// Joined tables are held whole.
+    fn check_joined(&self, tables: &[Arc<Registered>]) -> Result<()> {
+        for Registered { schema, .. } in tables.iter().map(|table| &**table) {
+            let part = self.parts.iter().find(|part| part.table.schema.table == schema.table);
+            let holds_all =
+                |part: &Part| part.coverage.check_read(&part.table.schema, 0, &Interval::all()).is_ok();
+            let is_held = part.is_some_and(holds_all);
+            if !is_held {
+                let message =
+                    format!("a transaction that joins {} holds it whole: name it by `on_all`", schema.table);
+                return Err(Error::invalid_input(message));
+            }
+        }
+        Ok(())
     }
 
     fn check_read(&self, table: &Table, query: &Query) -> Result<()> {
