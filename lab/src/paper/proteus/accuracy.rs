@@ -48,6 +48,8 @@ pub(super) fn designs(session: &mut Session<'_>) -> Result<Finding> {
         claim("2PBF, best design: measured rate, %", 12.3, best_two.2 * 1e2),
         claim("Proteus, best design: expected rate, %", 5.17, best.1 * 1e2),
         claim("Proteus, best design: measured rate, %", 4.91, best.2 * 1e2),
+        claim("measured rate of Proteus' best design over that of 2PBF", 0.4, best.2 / best_two.2),
+        claim("Proteus' best design: measured over expected", 0.95, best.2 / best.1),
     ];
     finding.notes = vec![
         format!(

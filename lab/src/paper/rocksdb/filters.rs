@@ -3,7 +3,7 @@
 use lacuna_bench::engine::FilterChoice;
 
 /// Names in the order that gives them their colours.
-pub(super) static NAMES: [&str; 14] = [
+pub(super) static NAMES: [&str; 16] = [
     "no filter",
     "RocksDB's Bloom",
     "Proteus",
@@ -18,7 +18,12 @@ pub(super) static NAMES: [&str; 14] = [
     "1PBF",
     "2PBF",
     "Bloom",
+    UNBOUNDED[0],
+    UNBOUNDED[1],
 ];
+
+/// `Proteus` and `Rosetta` as in their papers, which know no bound on the prefixes or nodes a query asks for.
+pub(super) const UNBOUNDED: [&str; 2] = ["Proteus, all probes", "Rosetta, all probes"];
 
 /// A filter and its name.
 pub(super) type Named = (&'static str, FilterChoice);
@@ -59,6 +64,8 @@ fn family(name: &str) -> &str {
         "1PBF" => "prefix_bloom",
         "2PBF" => "two_prefix_bloom",
         "Bloom" => "bloom",
+        "Proteus, all probes" => "proteus:probes=max",
+        "Rosetta, all probes" => "rosetta:probes=max",
         _ => "auto",
     }
 }

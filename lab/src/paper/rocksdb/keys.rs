@@ -39,6 +39,11 @@ pub(super) fn integers(keys: Keys) -> Result<Vec<u64>> {
     }
 }
 
+/// Keys of the deepest of three levels, each ten times as large as the one above, in every figure of these.
+pub(super) const KEYS_OF_A_LEVEL: usize = 1_000_000;
+/// Keys of a database whose deepest level has that many.
+pub(super) const OWN_KEYS: usize = KEYS_OF_A_LEVEL / 100 * 111;
+
 /// How many times fewer there are here than in the paper.
 pub(super) fn factor(paper: usize, here: usize) -> String {
     format!("{:.0}", paper as f64 / here.max(1) as f64)

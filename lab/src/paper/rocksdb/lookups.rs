@@ -9,12 +9,12 @@ use lacuna_workload::{Keys, QuerySource};
 
 use super::contest::{Databases, NamedRow, by_budget, io_note, lines, of, plot};
 use super::filters;
-use super::keys::{factor, keys};
+use super::keys::{OWN_KEYS, factor, keys};
 use lacuna_bench::engine::rocksdb::{Layout, Style};
 
 /// Keys and queries of the paper, and here.
 const PAPER: (usize, usize) = (10_000_000, 1_000_000);
-const OWN: (usize, usize) = (60_000, 1_800);
+const OWN: (usize, usize) = (2 * OWN_KEYS, 1_800);
 pub(super) const VALUE_BYTES: usize = 100;
 /// Budgets in bits per key.
 pub(super) const BITS: [f64; 3] = [12.0, 18.0, 24.0];

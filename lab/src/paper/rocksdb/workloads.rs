@@ -8,13 +8,13 @@ use lacuna_bench::engine::EngineSetting;
 use lacuna_workload::QuerySource;
 
 use super::contest::{Databases, NamedRow, by_budget, io_note, largest_gain, lines, plot};
-use super::filters::{self, Named};
-use super::keys::{factor, keys};
+use super::filters::{self, Named, UNBOUNDED};
+use super::keys::{OWN_KEYS, factor, keys};
 use lacuna_bench::engine::rocksdb::Layout;
 
 /// Keys and queries of the paper, and here.
 const PAPER: (usize, usize) = (50_000_000, 1_000_000);
-const OWN: (usize, usize) = (16_000, 1_200);
+const OWN: (usize, usize) = (OWN_KEYS, 1_200);
 /// Files of the paper's tree.
 const FILES: u64 = 8;
 const VALUE_BYTES: usize = 512;
@@ -55,6 +55,12 @@ pub(super) fn latencies(session: &mut Session<'_>) -> Result<Finding> {
         )
     };
     finding.claims = gains.into_iter().map(claim).collect();
+    let [proteus, rosetta] = UNBOUNDED;
+    finding.claims.push(Claim::new(
+        "integers, all probes: latency of Rosetta over Proteus', at most",
+        3.9,
+        largest_gain(&all, rosetta, proteus),
+    ));
     finding.claims.push(Claim::new(
         "integers: latency of no filter over Proteus', at most",
         1.0,
