@@ -16,6 +16,13 @@ pub(super) fn keys(session: &Session<'_>, name: &str, count: usize) -> Result<Ke
     }
 }
 
+/// `count`, or as many keys as the real set `name` has if that is fewer.
+pub(super) fn at_most(name: &str, count: usize) -> usize {
+    let sets = real_sets();
+    let set = sets.iter().find(|set| set.name() == name);
+    set.and_then(|set| set.load().ok()).map_or(count, |keys| count.min(keys.len()))
+}
+
 /// The first keys keep their runs and prefixes, where every `n`th key would not.
 fn first(keys: Keys, count: usize) -> Keys {
     match keys {

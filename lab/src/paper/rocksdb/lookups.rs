@@ -9,7 +9,7 @@ use lacuna_workload::{Keys, QuerySource};
 
 use super::contest::{Databases, NamedRow, by_budget, io_note, lines, of, plot};
 use super::filters;
-use super::keys::{OWN_KEYS, factor, keys};
+use super::keys::{OWN_KEYS, at_most, factor, keys};
 use lacuna_bench::engine::rocksdb::{Layout, Style};
 
 /// Keys and queries of the paper, and here.
@@ -99,7 +99,7 @@ pub(super) fn scale_note(session: &Session<'_>) -> String {
 
 /// Keys and queries of this run.
 pub(super) fn sizes(session: &Session<'_>) -> (usize, usize) {
-    (session.key_count_or(OWN.0, 2 * PAPER.0), session.query_count_or(OWN.1))
+    (at_most(KEYS, session.key_count_or(OWN.0, 2 * PAPER.0)), session.query_count_or(OWN.1))
 }
 
 /// About 16 flushes, a cache for a tenth of the rows.
