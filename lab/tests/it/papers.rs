@@ -265,19 +265,15 @@ fn published_verdicts_follow_their_data() {
     let mut judged = 0;
     for paper in paper::papers() {
         for figure in paper.figures.iter().filter(|figure| !figure.concludes.is_empty()) {
-            let folder = results.join(paper.name);
-            let stem = figure.id.file_stem();
+            let (folder, stem) = (results.join(paper.name), figure.id.file_stem());
             let read = |name: String| std::fs::read_to_string(folder.join(name));
             let Ok(data) = read(format!("{stem}.csv")) else { continue };
             let page = read(format!("{stem}.md")).or_else(|_| read("README.md".into())).expect("a page");
+            let (name, number) = (paper.name, figure.id.argument());
             let again = paper::judged(&page, figure, &data).expect("well formed");
-            assert!(
-                again == page,
-                "{} {}: run `lacuna-lab paper {0} --figure {} --verdicts --out docs/results/{0}`",
-                paper.name,
-                figure.id.heading(),
-                figure.id.argument()
-            );
+            let command =
+                format!("lacuna-lab paper {name} --figure {number} --verdicts --out docs/results/{name}");
+            assert!(again == page, "run `{command}`");
             judged += 1;
         }
     }
