@@ -65,7 +65,7 @@ fn every_workload_is_compared_by_budget() {
         "Normal keys, Split seeks",
         "osm_node_ids, seeks at real keys",
     ] {
-        let unbounded = ["\"Proteus, all probes\"", "\"Rosetta, all probes\""];
+        let unbounded = ["\"Proteus, all probes\"", "\"Rosetta, 4,096 probes\""];
         for line in ["no filter", "RocksDB's Bloom", "Proteus", "Rosetta", "Grafite", "auto"]
             .into_iter()
             .chain(unbounded)

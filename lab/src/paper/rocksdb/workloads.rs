@@ -57,7 +57,7 @@ pub(super) fn latencies(session: &mut Session<'_>) -> Result<Finding> {
     finding.claims = gains.into_iter().map(claim).collect();
     let [proteus, rosetta] = UNBOUNDED;
     finding.claims.push(Claim::new(
-        "integers, all probes: latency of Rosetta over Proteus', at most",
+        "integers, bounds lifted: latency of Rosetta over Proteus', at most",
         3.9,
         largest_gain(&all, rosetta, proteus),
     ));
