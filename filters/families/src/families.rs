@@ -6,6 +6,8 @@ use crate::cuckoo::CuckooSpec;
 use crate::grafite::GrafiteSpec;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::proteus::ProteusSpec;
+#[cfg(feature = "baselines")]
+use crate::rencoder::PublishedRencoderSpec;
 use crate::rencoder::RencoderSpec;
 use crate::ribbon::RibbonSpec;
 #[cfg(feature = "baselines")]
@@ -33,6 +35,8 @@ families! {
         TwoPrefixBloomSpec,
         #[cfg(feature = "baselines")]
         RosettaSpec,
+        #[cfg(feature = "baselines")]
+        PublishedRencoderSpec,
         SnarfSpec,
         CuckooSpec,
     }

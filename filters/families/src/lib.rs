@@ -13,10 +13,11 @@
 //! | [`proteus`](ProteusSpec) | as the sample asks | any length, by the prefixes stored | "maybe" within a longer prefix | a walk, then a Bloom probe a prefix | [`docs/format/proteus.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/proteus.md) |
 //! | [`two_prefix_bloom`](TwoPrefixBloomSpec) | of prefixes | up to 64 prefixes of either length | "maybe" within a longer prefix | as `bloom` for each prefix | [`docs/format/two_prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/two_prefix_bloom.md) |
 //! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | [`docs/format/rosetta.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rosetta.md) |
+//! | [`rencoder:published`](PublishedRencoderSpec) | as `rencoder`, a little worse | as `rencoder`, a little worse | as `rencoder` | bit by bit in twice as many misses | [`docs/format/rencoder_published.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rencoder_published.md) |
 //! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | [`docs/format/snarf.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/snarf.md) |
 //! | [`cuckoo`](CuckooSpec) | better than `bloom` below 3 % | key by key, up to 64 | as a point | 2 misses at once | [`docs/format/cuckoo.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/cuckoo.md) |
 //!
-//! [`auto`](AutoSpec) predicts all but `rosetta`, `cuckoo` and, unless it is asked to, `two_prefix_bloom` (and `snarf` over byte strings)
+//! [`auto`](AutoSpec) predicts all but `rosetta`, `rencoder:published`, `cuckoo` and, unless it is asked to, `two_prefix_bloom` (and `snarf` over byte strings)
 //! on the keys and a sample of the queries, and builds the cheapest.
 //!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
@@ -96,6 +97,8 @@ pub use open::{AnyFilter, OpenFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use proteus::ProteusSpec;
 pub use registry::{family, predict, spec};
+#[cfg(feature = "baselines")]
+pub use rencoder::PublishedRencoderSpec;
 pub use rencoder::{Rectangle, RencoderSpec};
 pub use ribbon::RibbonSpec;
 #[cfg(feature = "baselines")]

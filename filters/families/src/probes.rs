@@ -37,7 +37,7 @@ mod tests {
             // Key by key, or prefix by prefix.
             "bloom" | "blocked_bloom" | "cuckoo" | "prefix_bloom" => 64,
             // Nodes; mini-trees; prefixes, of either length.
-            "rosetta" | "rencoder" | "proteus" => 64,
+            "rosetta" | "rencoder" | "rencoder:published" | "proteus" => 64,
             "two_prefix_bloom" => 128,
             // One place, or two in each of two blocks; one block of ranks.
             "bucketing" | "snarf" => 1,
@@ -59,6 +59,10 @@ mod tests {
         #[cfg(feature = "baselines")]
         ("rosetta:published", 1 << 20),
         ("rencoder:probes=9", 9),
+        #[cfg(feature = "baselines")]
+        ("rencoder:published,probes=7", 7),
+        #[cfg(feature = "baselines")]
+        ("rencoder:published,k=1,probes=max", 4_096),
         ("rencoder:ss", 64),
         ("proteus:trie=0,bloom=60,probes=5", 5),
         ("proteus:trie=20,bloom=58", 64),

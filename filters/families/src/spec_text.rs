@@ -1,6 +1,9 @@
-//! The text of a spec: `family` or `family:flag,key=value,key=value`.
+//! The text of a spec: `family` or `family:flag,key=value,key=value`. The name of a family may itself have a flag in it.
 
 use lacuna_base::{Error, Result};
+
+/// Families that are named by another family's name and a flag.
+const FLAGGED_NAMES: [&str; 1] = ["rencoder:published"];
 
 /// A spec split into its family and parameters; each parameter is taken once, and none may be left over.
 #[derive(Debug)]
@@ -27,7 +30,21 @@ impl<'a> SpecText<'a> {
                 }
             }
         }
-        Ok(Self { family, parameters, flags, known: Vec::new() })
+        let mut spec = Self { family, parameters, flags, known: Vec::new() };
+        spec.take_flagged_name();
+        Ok(spec)
+    }
+
+    /// Takes the flag that is part of the family's name, if there is one.
+    fn take_flagged_name(&mut self) {
+        for name in FLAGGED_NAMES {
+            let is_meant = name
+                .split_once(':')
+                .is_some_and(|(family, flag)| self.family == family && self.take_flag(flag));
+            if is_meant {
+                self.family = name;
+            }
+        }
     }
 
     /// Takes the flag called `name`: whether it was given.
@@ -139,6 +156,18 @@ mod tests {
         assert!(!spec.take_flag("ss"));
         assert_eq!(spec.take("k", 1, 9).expect("in range"), Some(3));
         assert!(spec.finish().is_ok());
+    }
+
+    #[test]
+    fn a_flag_may_belong_to_the_name() {
+        for text in ["rencoder:published,k=3", "rencoder:k=3,published"] {
+            let mut spec = SpecText::parse(text).expect("well formed");
+            assert_eq!(spec.family(), "rencoder:published");
+            assert_eq!(spec.take("k", 1, 9).expect("in range"), Some(3));
+            assert!(spec.finish().is_ok(), "the flag was taken");
+        }
+        assert_eq!(SpecText::parse("rosetta:published").expect("well formed").family(), "rosetta");
+        assert_eq!(SpecText::parse("rencoder:ss").expect("well formed").family(), "rencoder");
     }
 
     #[test]

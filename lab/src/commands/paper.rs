@@ -21,10 +21,14 @@ Examples:
   lacuna-lab paper rencoder --list
   lacuna-lab paper rencoder --figure 4 --keys 20k --queries 2k --out figures
   lacuna-lab paper rencoder --figure table4 --keys 20k --queries 2k --out figures
+  lacuna-lab paper rencoder --figure table4 --queries 300k --in-page --out docs/results/rencoder
+  lacuna-lab paper surf --figure 4 --verdicts --out docs/results/surf
 
 Writes for each figure its data as CSV and its picture as SVG, and one page with the paper's numbers beside
 ours: README.md for the whole paper, figure-4.md for `--figure 4`. Tables are printed too. Files of the same
-name are replaced; each is there whole or not at all. `lacuna-lab paper node-filters --cluster` writes cluster.md:
+name are replaced; each is there whole or not at all. With --in-page the section of the figure is replaced in a
+README.md that is there; with --verdicts nothing is measured, and the paper's numbers are judged again by the
+data beside the page. `lacuna-lab paper node-filters --cluster` writes cluster.md:
 a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour.";
 
 /// The paper whose tables a cluster measures.
@@ -62,12 +66,20 @@ pub(super) struct PaperArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// Replace the section of the figure in the README.md of the folder, which says so, in place of a page of its own
+    #[arg(long, requires = "figure")]
+    in_page: bool,
+
+    /// Measure nothing: write the claims of the figure in README.md (or the figure's own page) anew from its data
+    #[arg(long, requires_all = ["figure", "out"], conflicts_with_all = ["in_page", "full", "keys", "queries", "list"])]
+    verdicts: bool,
+
     /// Show what there is, and measure nothing
     #[arg(long)]
     list: bool,
 
     /// Measure the tables of node-filters in a cluster of three Cassandra nodes that is started for it
-    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "seed", "list"])]
+    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "seed", "list", "in_page", "verdicts"])]
     cluster: bool,
 
     /// With --cluster: little of everything, in a few minutes, to see that it works
@@ -86,7 +98,39 @@ pub(super) fn run(args: &PaperArgs) -> Result<()> {
     if args.list {
         return list_figures(paper, args.figure.as_deref());
     }
+    if args.verdicts {
+        return judge(args, paper);
+    }
     make(args, paper)
+}
+
+/// Judges the claims of a page anew, from the data beside it.
+fn judge(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
+    let folder = folder(args, paper);
+    let mut out = Output::new();
+    for figure in paper::figures(paper, args.figure.as_deref())? {
+        let stem = figure.id.file_stem();
+        let own = folder.join(format!("{stem}.md"));
+        let path = if own.exists() { own } else { folder.join(PAGE) };
+        let page = read(&path)?;
+        let judged = paper::judged(&page, figure, &read(&folder.join(format!("{stem}.csv")))?)?;
+        PendingFile::create(&path)?.commit(judged.as_bytes())?;
+        out.line(&format!("wrote {}", path.display()))?;
+    }
+    out.finish()
+}
+
+/// The page of a whole paper.
+const PAGE: &str = "README.md";
+
+fn folder(args: &PaperArgs, paper: &Paper) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| PathBuf::from(paper.name))
+}
+
+fn read(path: &Path) -> CoreResult<String> {
+    fs::read_to_string(path).map_err(|error| {
+        Error::invalid_input(format!("{} cannot be read: {error}", path.display())).with_source(error)
+    })
 }
 
 /// Has the script of the checkout make the page.
@@ -123,7 +167,8 @@ fn list_figures(paper: &'static Paper, only: Option<&str>) -> Result<()> {
 }
 
 fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
-    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(paper.name));
+    let folder = folder(args, paper);
+    let page = if args.in_page { Some(read(&folder.join(PAGE))?) } else { None };
     let is_new = !folder.exists();
     // Measuring takes minutes: ended before its end, it leaves no empty folder.
     let emptied = folder.clone();
@@ -137,15 +182,29 @@ fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
         only: args.figure.clone(),
     };
     let findings = measure(paper, &setting)?;
-    let provenance = Provenance { command: command_line(args, paper), machine: cpu_model(), seed: args.seed };
+    let command = command_line(args, paper);
+    let provenance = Provenance { command, machine: cpu_model(), seed: args.seed, load: load() };
     let mut out = Output::new();
     out.text(&paper::to_text(&findings))?;
-    for file in paper::files(paper, &findings, &provenance)? {
+    for mut file in paper::files(paper, &findings, &provenance)? {
+        if let (Some(page), [(figure, finding)]) = (&page, &findings[..])
+            && file.name.ends_with(".md")
+        {
+            file.name = PAGE.to_owned();
+            file.text = paper::with_section(page, figure, finding, &provenance);
+        }
         let path = folder.join(&file.name);
         PendingFile::create(&path)?.commit(file.text.as_bytes())?;
         out.line(&format!("wrote {}", path.display()))?;
     }
     out.finish()
+}
+
+/// Tasks that want a processor, the mean of the last minute, and the number of processors, where the system tells them.
+fn load() -> Option<(f64, usize)> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    let tasks = text.split(' ').next()?.parse().ok()?;
+    Some((tasks, std::thread::available_parallelism().ok()?.get()))
 }
 
 fn measure(

@@ -2,6 +2,7 @@
 
 use lacuna_base::Result;
 
+use super::conclusion::Conclusion;
 use super::model::Finding;
 use super::session::Session;
 
@@ -51,7 +52,7 @@ impl FigureId {
     }
 
     /// The name of its files without ending, such as `figure-7`.
-    pub(crate) fn file_stem(self) -> String {
+    pub fn file_stem(self) -> String {
         match self {
             Self::Figure(number) => format!("figure-{number}"),
             Self::Table(number) => format!("table-{number}"),
@@ -72,6 +73,15 @@ pub struct Figure {
     pub shows: &'static str,
     /// Measures it.
     pub run: Run,
+    /// What the paper concludes from its numbers.
+    pub concludes: &'static [Conclusion],
+}
+
+impl Figure {
+    /// The same figure, from which the paper draws these conclusions.
+    pub(super) const fn concluding(self, concludes: &'static [Conclusion]) -> Self {
+        Self { concludes, ..self }
+    }
 }
 
 /// The function that makes a figure.
@@ -79,17 +89,17 @@ type Run = fn(&mut Session<'_>) -> Result<Finding>;
 
 /// Figure `number` of a paper.
 pub(super) const fn figure(number: u8, title: &'static str, run: Run, shows: &'static str) -> Figure {
-    Figure { id: FigureId::Figure(number), title, shows, run }
+    Figure { id: FigureId::Figure(number), title, shows, run, concludes: &[] }
 }
 
 /// Table `number` of a paper.
 pub(super) const fn table(number: u8, title: &'static str, run: Run, shows: &'static str) -> Figure {
-    Figure { id: FigureId::Table(number), title, shows, run }
+    Figure { id: FigureId::Table(number), title, shows, run, concludes: &[] }
 }
 
 /// Something that the paper does not show, found by `name`.
 pub(super) const fn extra(name: &'static str, title: &'static str, run: Run, shows: &'static str) -> Figure {
-    Figure { id: FigureId::Extra(name), title, shows, run }
+    Figure { id: FigureId::Extra(name), title, shows, run, concludes: &[] }
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::model::{Claim, DataTable, Figure, FigureId, Finding, Line, Origin, Paper, Plot, shown};
+use super::conclusion::verdict;
+use super::model::{Claim, DataTable, Figure, Finding, Line, Origin, Paper, Plot, shown};
 
 /// Columns up to which the points of a panel are also printed as a table.
 const MAX_COLUMNS: usize = 12;
 
 /// What a page says about the run that made it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Provenance {
     /// The command that makes it again.
     pub command: String,
@@ -16,14 +17,27 @@ pub struct Provenance {
     pub machine: String,
     /// Seed of keys, queries and hashes.
     pub seed: u64,
+    /// Tasks that wanted a processor beside each other at the end of the run, and the number of processors; `None` if the
+    /// system does not say.
+    pub load: Option<(f64, usize)>,
+}
+
+impl Provenance {
+    /// The sentence about what else the machine did.
+    pub(super) fn load_sentence(&self) -> String {
+        self.load.map_or(String::new(), |(tasks, processors)| {
+            format!(" At its end {tasks:.1} tasks wanted the {processors} processors.")
+        })
+    }
 }
 
 /// The page of `findings`.
 pub(super) fn to_markdown(paper: &Paper, findings: &[(&Figure, Finding)], provenance: &Provenance) -> String {
-    let Provenance { command, machine, seed } = provenance;
+    let Provenance { command, machine, seed, .. } = provenance;
+    let load = provenance.load_sentence();
     let mut text = format!(
         "# {}, figure by figure\n\n{}\n\n`{command}`: one thread of {machine}, seed {seed}. Counts and sizes are the \
-         same on every machine; times are not, their ratios about are.\n\n{}\n",
+         same on every machine; times are not, their ratios about are.{load}\n\n{}\n",
         paper.name, paper.citation, paper.method
     );
     for (figure, finding) in findings {
@@ -32,7 +46,8 @@ pub(super) fn to_markdown(paper: &Paper, findings: &[(&Figure, Finding)], proven
     text
 }
 
-fn push_figure(text: &mut String, figure: &Figure, finding: &Finding) {
+/// Writes the section of a figure.
+pub(super) fn push_figure(text: &mut String, figure: &Figure, finding: &Finding) {
     let (heading, stem) = (figure.id.heading(), figure.id.file_stem());
     push(text, &format!("\n## {heading}: {}\n\n{}\n", figure.title, figure.shows));
     if !finding.plots.is_empty() {
@@ -40,7 +55,7 @@ fn push_figure(text: &mut String, figure: &Figure, finding: &Finding) {
     }
     if !finding.claims.is_empty() {
         push(text, "\n");
-        push_table(text, &claims_table(figure.id, &finding.claims));
+        push_table(text, &claims_table(figure, &finding.claims));
     }
     for table in &finding.tables {
         push(text, &format!("\n{}\n\n", table.title));
@@ -61,17 +76,22 @@ fn push_figure(text: &mut String, figure: &Figure, finding: &Finding) {
     );
 }
 
-/// The paper's numbers beside ours.
-pub(super) fn claims_table(id: FigureId, claims: &[Claim]) -> DataTable {
+/// The paper's numbers beside ours; with a verdict each if the paper concludes something from them.
+pub(super) fn claims_table(figure: &Figure, claims: &[Claim]) -> DataTable {
+    let concludes = figure.concludes;
     let row = |claim: &Claim| {
         let ours = claim.ours.map_or("not yet".to_owned(), shown);
         let ratio = claim.ours.filter(|_| claim.paper != 0.0);
         let ratio = ratio.map_or("-".to_owned(), |ours| format!("{:.2}", ours / claim.paper));
-        vec![claim.what.clone(), shown(claim.paper), ours, ratio]
+        let mut row = vec![claim.what.clone(), shown(claim.paper), ours, ratio];
+        row.extend((!concludes.is_empty()).then(|| verdict(claim, concludes)));
+        row
     };
+    let mut header = ["", "paper", "ours", "ours / paper"].map(str::to_owned).to_vec();
+    header.extend((!concludes.is_empty()).then(|| "the paper concludes".to_owned()));
     DataTable {
-        title: format!("{}: the paper beside ours", id.heading()),
-        header: ["", "paper", "ours", "ours / paper"].map(str::to_owned).to_vec(),
+        title: format!("{}: the paper beside ours", figure.id.heading()),
+        header,
         rows: claims.iter().map(row).collect(),
     }
 }
@@ -96,7 +116,7 @@ fn points_table(plot: &Plot) -> Option<DataTable> {
     Some(DataTable { title: plot.title.clone(), header, rows: plot.lines.iter().map(row).collect() })
 }
 
-fn push_table(text: &mut String, table: &DataTable) {
+pub(super) fn push_table(text: &mut String, table: &DataTable) {
     push(text, &format!("| {} |\n|{}\n", table.header.join(" | "), " --- |".repeat(table.header.len())));
     for row in &table.rows {
         let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();

@@ -24,6 +24,7 @@
 //! assert_eq!(finding.plots[0].lines[0].at(14.0), Some(0.027));
 //! ```
 
+mod conclusion;
 mod csv;
 mod figure;
 mod frame;
@@ -33,6 +34,7 @@ mod marks;
 mod model;
 mod node_filters;
 mod output;
+mod page;
 mod proteus;
 #[cfg(feature = "cache")]
 mod rangeqc;
@@ -46,12 +48,14 @@ mod svg;
 
 use lacuna_base::{Error, Result};
 
+pub use conclusion::{Bound, Conclusion};
 pub use grid::{Cell, Grid, GridResult, GridRounds, NamedFilter, Speed};
 pub use markdown::Provenance;
 pub use model::{
     Axis, Claim, DataTable, Figure, FigureId, Finding, Line, Origin, Paper, Plot, Point, Scale, shown,
 };
 pub use output::{OutputFile, files, to_text};
+pub use page::{judged, with_section};
 pub use session::{Session, Setting, Step, TestBed, figures, run};
 pub use surf::Events as SensorEvents;
 

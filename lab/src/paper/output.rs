@@ -49,7 +49,7 @@ pub fn to_text(findings: &[(&'static Figure, Finding)]) -> String {
     for (figure, finding) in findings {
         text += &format!("{}: {}\n", figure.id.heading(), figure.title);
         if !finding.claims.is_empty() {
-            text += &aligned(&claims_table(figure.id, &finding.claims));
+            text += &aligned(&claims_table(figure, &finding.claims));
         }
         for table in &finding.tables {
             text += &format!("{}\n{}", table.title, aligned(table));

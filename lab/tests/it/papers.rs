@@ -15,7 +15,12 @@ fn setting(figure: Option<&str>) -> Setting {
 }
 
 fn provenance() -> Provenance {
-    Provenance { command: "lacuna-lab paper x --seed 3".into(), machine: "Fast CPU".into(), seed: 3 }
+    Provenance {
+        command: "lacuna-lab paper x --seed 3".into(),
+        machine: "Fast CPU".into(),
+        seed: 3,
+        load: Some((7.25, 2)),
+    }
 }
 
 /// The files of some figures of a paper: name and text.
@@ -56,7 +61,10 @@ fn a_figure_repeats_from_its_seed() {
 fn tables_have_no_picture() {
     let files = files("table4");
     assert_eq!(files.len(), 2, "data and page");
-    assert!(files[1].1.contains("| share of ones after 11 | 0.484 | 0."), "{}", files[1].1);
+    let page = &files[1].1;
+    assert!(page.contains("| share of ones after 11 | 0.484 | 0."), "{page}");
+    assert!(page.contains("| share of ones after 11, published layout | 0.484 | 0."), "{page}");
+    assert!(page.contains("At its end 7.2 tasks wanted the 2 processors."), "{page}");
 }
 
 #[test]
@@ -197,4 +205,77 @@ fn overall_time_agrees_with_the_two_level_store() {
         reads += outcome.reads;
     }
     assert!(reads > 100, "{reads} reads are too few to tell");
+}
+
+/// The claims of table 4 in this run: a bit that depends on those before it is not what the paper concludes from.
+fn table_four() -> (&'static paper::Figure, Finding) {
+    let paper = paper::find("rencoder").expect("it is there");
+    let findings = paper::run(paper, &setting(Some("table4")), &mut |_| {}).expect("the table is made");
+    findings.into_iter().next().expect("there is one")
+}
+
+#[test]
+fn a_planted_number_turns_the_verdict_of_a_page() {
+    let paper = paper::find("rencoder").expect("it is there");
+    let (figure, finding) = table_four();
+    let place = finding.claims.iter().position(|claim| claim.what == "farthest from the share overall");
+    let place = place.expect("it is claimed");
+    let page_with = |ours: f64| {
+        let mut finding = finding.clone();
+        finding.claims[place].ours = Some(ours);
+        let files = paper::files(paper, &[(figure, finding)], &provenance()).expect("nothing is drawn");
+        (files[0].text.clone(), files[1].text.clone())
+    };
+    let ((good_data, good), (bad_data, bad)) = (page_with(0.001), page_with(0.2));
+    assert!(
+        good.contains(
+            "| farthest from the share overall | 0.0134 | 0.00100 | 0.07 | at most 0.0134: holds |"
+        ),
+        "{good}"
+    );
+    assert!(bad.contains("| at most 0.0134: **does not hold here** |"), "{bad}");
+    // And by the data alone, whatever the page says.
+    assert_eq!(paper::judged(&good, figure, &bad_data).expect("well formed"), bad);
+    assert_eq!(paper::judged(&bad, figure, &good_data).expect("well formed"), good);
+    assert!(paper::judged("# A page", figure, &good_data).is_err(), "there is no such section");
+}
+
+#[test]
+fn a_section_is_replaced_and_says_so() {
+    let (figure, finding) = table_four();
+    let old = "# rencoder, figure by figure\n\nHead.\n\n## Table 2: space\n\nOne.\n\n## Table 4: old\n\nTwo.\n\n## Figure 4: x\n\nThree.\n";
+    let new = paper::with_section(old, figure, &finding, &provenance());
+    let (before, after) = (old.split("## Table 4").next().expect("a head"), "\n## Figure 4: x\n\nThree.\n");
+    assert!(new.starts_with(before) && new.ends_with(after) && !new.contains("Two."), "{new}");
+    assert!(
+        new.contains(
+            "Made later than the rest of this page: `lacuna-lab paper x --seed 3`, one thread of Fast CPU"
+        ),
+        "{new}"
+    );
+    assert_eq!(paper::with_section(&new, figure, &finding, &provenance()), new);
+    let added = paper::with_section("# A page\n", figure, &finding, &provenance());
+    assert!(added.starts_with("# A page\n\n## Table 4: "), "{added}");
+}
+
+/// Every published verdict is what its figure's data say.
+#[test]
+fn published_verdicts_follow_their_data() {
+    let results = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results");
+    let mut judged = 0;
+    for paper in paper::papers() {
+        for figure in paper.figures.iter().filter(|figure| !figure.concludes.is_empty()) {
+            let (folder, stem) = (results.join(paper.name), figure.id.file_stem());
+            let read = |name: String| std::fs::read_to_string(folder.join(name));
+            let Ok(data) = read(format!("{stem}.csv")) else { continue };
+            let page = read(format!("{stem}.md")).or_else(|_| read("README.md".into())).expect("a page");
+            let (name, number) = (paper.name, figure.id.argument());
+            let again = paper::judged(&page, figure, &data).expect("well formed");
+            let command =
+                format!("lacuna-lab paper {name} --figure {number} --verdicts --out docs/results/{name}");
+            assert!(again == page, "run `{command}`");
+            judged += 1;
+        }
+    }
+    assert!(judged >= 8, "{judged} figures");
 }

@@ -24,7 +24,8 @@
 //! mini-tree has its own word and turn inside an aligned line instead of one byte offset across two lines ([`lines`],
 //! measured in [`docs/design/rencoder-windows.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rencoder-windows.md)); a block of 64 leaves is verified at once ([`tree`]); levels and k
 //! are predicted from one counting pass instead of found by inserting ([`levels`], [`design`]), `round=N` builds as
-//! the paper does.
+//! the paper does. With the feature `baselines`, `rencoder:published` is the paper's own layout, a family of its own to
+//! compare with.
 
 #[cfg(feature = "baselines")]
 mod blacklist;
@@ -39,6 +40,8 @@ mod made;
 mod offers;
 mod predict;
 mod predict_rate;
+#[cfg(feature = "baselines")]
+mod published;
 mod query;
 mod rectangle;
 mod spec;
@@ -61,6 +64,8 @@ mod walk;
 pub use blacklist::{Blacklist, BlacklistedRencoder};
 pub(crate) use levels::{NodeCounts, bit_length};
 pub(crate) use offers::likely_designs;
+#[cfg(feature = "baselines")]
+pub use published::PublishedRencoderSpec;
 pub(crate) use query::Rencoder;
 pub use rectangle::Rectangle;
 pub use spec::RencoderSpec;

@@ -102,6 +102,26 @@ conformance!(auto_robust_u64, u64, "auto:robust", chooses = true);
 conformance!(auto_robust_bytes, [u8], "auto:robust", chooses = true);
 #[cfg(feature = "baselines")]
 conformance!(
+    rencoder_published_u64,
+    u64,
+    "rencoder:published",
+    forced = [
+        "rencoder:published,levels=4,k=1",
+        "rencoder:published,levels=5,k=3,round=3",
+        "rencoder:published,levels=6,round=8",
+        "rencoder:published,levels=7,probes=1"
+    ],
+    paths = ["rencoder published: tired"]
+);
+#[cfg(feature = "baselines")]
+conformance!(
+    rencoder_published_bytes,
+    [u8],
+    "rencoder:published",
+    forced = ["rencoder:published,levels=4", "rencoder:published,levels=4,probes=3,k=1,round=4"]
+);
+#[cfg(feature = "baselines")]
+conformance!(
     rosetta_u64,
     u64,
     "rosetta",

@@ -37,6 +37,20 @@ golden!(
     "tests/golden/two_prefix_bloom_bytes_v1.lacuna"
 );
 #[cfg(feature = "baselines")]
+golden!(
+    rencoder_published_u64_v1,
+    u64,
+    "rencoder:published",
+    "tests/golden/rencoder_published_u64_v1.lacuna"
+);
+#[cfg(feature = "baselines")]
+golden!(
+    rencoder_published_bytes_v1,
+    [u8],
+    "rencoder:published",
+    "tests/golden/rencoder_published_bytes_v1.lacuna"
+);
+#[cfg(feature = "baselines")]
 golden!(rosetta_u64_v1, u64, "rosetta", "tests/golden/rosetta_u64_v1.lacuna");
 #[cfg(feature = "baselines")]
 golden!(rosetta_bytes_v1, [u8], "rosetta", "tests/golden/rosetta_bytes_v1.lacuna");
@@ -64,6 +78,8 @@ fn the_bytes_of_two_thousand_keys_are_kept() {
         ("bucketing:slice=2,heavy=9", 0x39C2_9496_87EC_D977, 0xA703_B303_0950_7E66),
         ("rencoder:ss", 0xFCFE_409A_8374_D9DD, 0x0319_A921_DDBF_AD17),
         ("surf:real=3,cut", 0x8A3D_975A_AF17_03AD, 0xB467_BB84_CF9A_7B6A),
+        #[cfg(feature = "baselines")]
+        ("rencoder:published,levels=6,round=2", 0x105A_EC09_D209_5995, 0xC3B3_BA8A_6EA5_043C),
         #[cfg(feature = "baselines")]
         ("rosetta", 0x6D5F_D86B_B340_2F71, 0xAFAA_9AD9_8104_94E7),
         #[cfg(feature = "baselines")]

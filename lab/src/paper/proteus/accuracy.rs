@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_base::{AlignedBytes, Budget, BuildPlan, Result, Sample, SortedKeys, U64Range};
+use lacuna_base::{AlignedBytes, Budget, BuildPlan, ErrorKind, Result, Sample, SortedKeys, U64Range};
 use lacuna_families::{ProteusSpec, TwoPrefixBloomSpec};
 
 use super::filters;
@@ -48,17 +48,20 @@ pub(super) fn designs(session: &mut Session<'_>) -> Result<Finding> {
         claim("2PBF, best design: measured rate, %", 12.3, best_two.2 * 1e2),
         claim("Proteus, best design: expected rate, %", 5.17, best.1 * 1e2),
         claim("Proteus, best design: measured rate, %", 4.91, best.2 * 1e2),
+        claim("measured rate of Proteus' best design over that of 2PBF", 0.4, best.2 / best_two.2),
+        claim("Proteus' best design: measured over expected", 0.95, best.2 / best.1),
     ];
     finding.notes = vec![
         format!(
-            "{} keys. Best designs: `{}` and `{}`; the paper's over 10 million keys are 26/57 and 24/58. {BUILT} designs of \
-             b and c are built, spread evenly over all by their expected rate.",
+            "{} keys. Best designs: `{}` and `{}`; the paper's over 10 million keys are 26/57 and 24/58. At most {BUILT} \
+             designs of b and c are built, spread evenly over all by their expected rate; the few that do not fit are left out.",
             test_bed.keys.len(),
             best_two.0,
             best.0
         ),
-        "With 10 million keys, as in the paper, the test of the model holds Proteus to 5.5 % and 2PBF to 12.5 % on the \
-         queries of b and c: [the model](model.md)."
+        "The test of [the model](model.md) holds Proteus to 5.5 % and 2PBF to 12.5 % with 10 million keys, but of other data: its \
+         normal keys have 16/25 of the spread, and its long queries start anywhere in the universe, so that most are far \
+         from all keys. The paper does not state its spread."
             .into(),
         "b and c: normal keys; in turn a correlated query (2 to 2^7 keys, at most 2^10 after a key) and a uniform one (2 to \
          2^20 keys)."
@@ -73,11 +76,20 @@ fn plan(test_bed: &TestBed, seed: u64) -> Result<BuildPlan<u64>> {
     Ok(BuildPlan::new(Budget::bits_per_key(BITS)?).with_seed(seed).with_sample(Arc::new(sample)))
 }
 
-/// The rate of the design `spec` on the queries that it was not designed by.
-fn measured(spec: &str, test_bed: &TestBed, plan: &BuildPlan<u64>, ranges: &[U64Range]) -> Result<f64> {
-    let sealed = grid::build(spec, test_bed, plan)?;
+/// The rate of the design `spec` on the queries that it was not designed by; `None` if its trie turns out a little larger than the
+/// model thinks, and does not fit.
+fn measured(
+    spec: &str,
+    test_bed: &TestBed,
+    plan: &BuildPlan<u64>,
+    ranges: &[U64Range],
+) -> Result<Option<f64>> {
+    let sealed = match grid::build(spec, test_bed, plan) {
+        Err(error) if matches!(error.kind(), ErrorKind::BudgetTooSmall { .. }) => return Ok(None),
+        sealed => sealed?,
+    };
     let filter = lacuna_families::open::<u64, AlignedBytes>(sealed.into_bytes())?;
-    Ok(grid::count_maybes(&filter, ranges) as f64 / ranges.len().max(1) as f64)
+    Ok(Some(grid::count_maybes(&filter, ranges) as f64 / ranges.len().max(1) as f64))
 }
 
 /// All lengths of one Bloom filter of prefixes.
@@ -97,8 +109,9 @@ fn one_length(session: &mut Session<'_>, title: &str, kinds: [(&str, &str); 3]) 
         for design in designs {
             let bits = f64::from(design.bloom_bits);
             let text = format!("proteus:trie=0,bloom={},probes=max", design.bloom_bits);
+            let Some(rate) = measured(&text, &test_bed, &plan, &ranges)? else { continue };
             expected.push((bits, design.rate * 1e2));
-            answered.push((bits, measured(&text, &test_bed, &plan, &ranges)? * 1e2));
+            answered.push((bits, rate * 1e2));
         }
         lines.push(Line::ours(format!("{name}, expected"), expected));
         lines.push(Line::ours(format!("{name}, measured"), answered));
@@ -148,14 +161,14 @@ fn two_lengths(
     designs.sort_by(|left, right| left.1.total_cmp(&right.1));
     let step = designs.len().div_ceil(BUILT).max(1);
     let ranges: Vec<U64Range> = grid::ranges(&test_bed.queries).collect();
-    let (mut expected, mut answered) = (Vec::new(), Vec::new());
+    let (mut expected, mut answered, mut best) = (Vec::new(), Vec::new(), None);
     for (place, (spec, rate)) in designs.iter().enumerate().step_by(step) {
-        let place = place as f64;
-        expected.push((place, rate * 1e2));
-        answered.push((place, measured(spec, test_bed, &plan, &ranges)? * 1e2));
+        let Some(answer) = measured(spec, test_bed, &plan, &ranges)? else { continue };
+        expected.push((place as f64, rate * 1e2));
+        answered.push((place as f64, answer * 1e2));
+        best.get_or_insert_with(|| (spec.clone(), *rate, answer));
     }
-    let best = designs.first().map(|(spec, rate)| (spec.clone(), *rate)).unwrap_or_default();
-    let best = (best.0, best.1, answered.first().map_or(1.0, |(_, rate)| rate / 1e2));
+    let best = best.unwrap_or_else(|| (String::new(), 1.0, 1.0));
     let lines = vec![Line::ours("expected", expected), Line::ours("measured", answered)];
     let x = Axis::linear(format!("designs by expected rate, of {}", designs.len()));
     Ok((Plot { title: title.into(), x, y: rate_axis(), lines }, best))

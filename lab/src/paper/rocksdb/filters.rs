@@ -3,7 +3,7 @@
 use lacuna_bench::engine::FilterChoice;
 
 /// Names in the order that gives them their colours.
-pub(super) static NAMES: [&str; 14] = [
+pub(super) static NAMES: [&str; 16] = [
     "no filter",
     "RocksDB's Bloom",
     "Proteus",
@@ -18,7 +18,13 @@ pub(super) static NAMES: [&str; 14] = [
     "1PBF",
     "2PBF",
     "Bloom",
+    UNBOUNDED[0],
+    UNBOUNDED[1],
 ];
+
+/// `Proteus` and `Rosetta` as in their papers, which know no bound on the prefixes or nodes a query asks for. Rosetta's is 4,096 as
+/// in the figures without an engine: a range of a million keys has 40 nodes, and a million probes take longer than a read.
+pub(super) const UNBOUNDED: [&str; 2] = ["Proteus, all probes", "Rosetta, 4,096 probes"];
 
 /// A filter and its name.
 pub(super) type Named = (&'static str, FilterChoice);
@@ -59,6 +65,8 @@ fn family(name: &str) -> &str {
         "1PBF" => "prefix_bloom",
         "2PBF" => "two_prefix_bloom",
         "Bloom" => "bloom",
+        "Proteus, all probes" => "proteus:probes=max",
+        "Rosetta, 4,096 probes" => "rosetta:probes=4096",
         _ => "auto",
     }
 }

@@ -16,6 +16,13 @@ pub(super) fn keys(session: &Session<'_>, name: &str, count: usize) -> Result<Ke
     }
 }
 
+/// `count`, or as many keys as the real set `name` has if that is fewer.
+pub(super) fn at_most(name: &str, count: usize) -> usize {
+    let sets = real_sets();
+    let set = sets.iter().find(|set| set.name() == name);
+    set.and_then(|set| set.load().ok()).map_or(count, |keys| count.min(keys.len()))
+}
+
 /// The first keys keep their runs and prefixes, where every `n`th key would not.
 fn first(keys: Keys, count: usize) -> Keys {
     match keys {
@@ -38,6 +45,11 @@ pub(super) fn integers(keys: Keys) -> Result<Vec<u64>> {
         Keys::Bytes(_) => Err(Error::invalid_input("this figure is made over integer keys")),
     }
 }
+
+/// Keys of the deepest of three levels, each ten times as large as the one above, in every figure of these.
+pub(super) const KEYS_OF_A_LEVEL: usize = 1_000_000;
+/// Keys of a database whose deepest level has that many.
+pub(super) const OWN_KEYS: usize = KEYS_OF_A_LEVEL / 100 * 111;
 
 /// How many times fewer there are here than in the paper.
 pub(super) fn factor(paper: usize, here: usize) -> String {

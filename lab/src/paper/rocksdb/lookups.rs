@@ -9,12 +9,12 @@ use lacuna_workload::{Keys, QuerySource};
 
 use super::contest::{Databases, NamedRow, by_budget, io_note, lines, of, plot};
 use super::filters;
-use super::keys::{factor, keys};
+use super::keys::{OWN_KEYS, at_most, factor, keys};
 use lacuna_bench::engine::rocksdb::{Layout, Style};
 
 /// Keys and queries of the paper, and here.
 const PAPER: (usize, usize) = (10_000_000, 1_000_000);
-const OWN: (usize, usize) = (60_000, 1_800);
+const OWN: (usize, usize) = (2 * OWN_KEYS, 1_800);
 pub(super) const VALUE_BYTES: usize = 100;
 /// Budgets in bits per key.
 pub(super) const BITS: [f64; 3] = [12.0, 18.0, 24.0];
@@ -99,7 +99,7 @@ pub(super) fn scale_note(session: &Session<'_>) -> String {
 
 /// Keys and queries of this run.
 pub(super) fn sizes(session: &Session<'_>) -> (usize, usize) {
-    (session.key_count_or(OWN.0, 2 * PAPER.0), session.query_count_or(OWN.1))
+    (at_most(KEYS, session.key_count_or(OWN.0, 2 * PAPER.0)), session.query_count_or(OWN.1))
 }
 
 /// About 16 flushes, a cache for a tenth of the rows.

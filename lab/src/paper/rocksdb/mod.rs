@@ -11,7 +11,7 @@ mod shift;
 mod strings;
 mod workloads;
 
-use crate::paper::{Figure, FigureId, Finding, Paper, Session};
+use crate::paper::{Conclusion, Figure, FigureId, Finding, Paper, Session};
 use lacuna_base::Result;
 
 /// What three papers show over RocksDB.
@@ -33,6 +33,9 @@ says by how much. A filter that needs over a tenth (and a bit) more than its bud
     figures: &FIGURES,
 };
 
+/// Sections 5.10: the latency of `REncoder` is the shorter one on average.
+const SHORTER: [Conclusion; 1] = [Conclusion::at_least("over REncoder's, on average", 1.0)];
+
 static FIGURES: [Figure; 9] = [
     figure("SuRF", "5", "points", sensors::points, "Almost no point is there; reads rule."),
     figure(
@@ -41,35 +44,43 @@ static FIGURES: [Figure; 9] = [
         "closed seeks by the share of empty ones",
         sensors::ranges,
         "The more seeks find nothing, the more a range filter saves.",
-    ),
+    )
+    .concluding(&[Conclusion::at_least("throughput of SuRF-Real", 5.0)]),
     figure(
         "REncoder",
         "14",
         "range queries, time split into filters and reads",
         lookups::ranges,
         "Few reads against quick filters.",
-    ),
+    )
+    .concluding(&SHORTER),
     figure(
         "REncoder",
         "15",
         "point queries, time split into filters and reads",
         lookups::points,
         "As figure 14, for single keys.",
-    ),
+    )
+    .concluding(&SHORTER),
     figure(
         "REncoder",
         "16",
         "nine queries for an insert",
         mixed::latencies,
         "Inserts pay for building filters, queries gain.",
-    ),
+    )
+    .concluding(&SHORTER),
     figure(
         "Proteus",
         "6",
         "closed seeks by workload and budget",
         workloads::latencies,
         "Lower is better; what is good in one panel may be bad in another.",
-    ),
+    )
+    .concluding(&[
+        Conclusion::at_least("latency of Rosetta over", 3.9),
+        Conclusion::at_least("latency of SuRF over", 3.3),
+    ]),
     figure(
         "Proteus",
         "7",
@@ -83,8 +94,10 @@ static FIGURES: [Figure; 9] = [
         "an immediate shift of the workload",
         shift::immediate,
         "The rate rises, and falls again as files are rewritten.",
-    ),
-    figure("Proteus", "9e", "strings", strings::latencies, "Latency by budget over real strings."),
+    )
+    .concluding(&[Conclusion::at_most("rate after rewriting", 1.5)]),
+    figure("Proteus", "9e", "strings", strings::latencies, "Latency by budget over real strings.")
+        .concluding(&[Conclusion::at_least("latency of SuRF over", 5.3)]),
 ];
 
 const fn figure(
@@ -94,5 +107,5 @@ const fn figure(
     run: fn(&mut Session<'_>) -> Result<Finding>,
     shows: &'static str,
 ) -> Figure {
-    Figure { id: FigureId::Of(whose, number), title, shows, run }
+    Figure { id: FigureId::Of(whose, number), title, shows, run, concludes: &[] }
 }

@@ -7,8 +7,16 @@ use lacuna_workload::{Queries, QuerySource, Rng};
 
 use super::keys::{integers, keys};
 
-/// The sample queue turns over as often as in the paper: 20,000 queries, one in 100, for 60 million seeks.
-pub(super) const QUEUE: (usize, u64) = (1_000, 2);
+/// Queries in the sample queue; the paper has 20,000.
+pub(super) const QUEUE: usize = 1_000;
+/// Times that the paper's queue turns over: it takes one in 100 of 60 million seeks.
+const TURNS: usize = 30;
+
+/// The queue takes one in this many of `seeks`, so that it turns over as often as the paper's, as far as that is possible.
+pub(super) fn one_in(seeks: usize) -> u64 {
+    (seeks / (TURNS * QUEUE)).max(2) as u64
+}
+
 /// Stream of the order of things.
 pub(super) const ORDER: u64 = 321;
 
@@ -43,7 +51,7 @@ pub(super) fn script(
     let seed = session.seed();
     let all = keys(session, key_name, 3 * first)?;
     let drawn = |text: &str| -> Result<Vec<Question>> {
-        let count = 3 * first + 2 * QUEUE.0;
+        let count = 3 * first + 2 * QUEUE;
         let source = QuerySource::parse(&text.replacen('N', &count.to_string(), 1))?;
         let Queries::U64(ranges) = source.workload(all.clone(), seed)?.queries else {
             return Err(Error::invalid_input("queries about integers are integers"));

@@ -9,12 +9,12 @@ use lacuna_guard::GuardCodec;
 
 use super::contest::{Databases, NamedRow, io_note, lines, of, plot, table};
 use super::filters::{self, Named};
-use super::keys::factor;
+use super::keys::{OWN_KEYS, factor};
 use lacuna_bench::engine::rocksdb::Layout;
 
 /// Events of the paper, and here; questions of each run, and here.
 const PAPER: (usize, usize) = (100_000_000, 50_000);
-const OWN: (usize, usize) = (30_000, 1_200);
+const OWN: (usize, usize) = (OWN_KEYS, 1_200);
 const VALUE_BYTES: usize = 1_000;
 /// Part of the rows that the block cache holds: level 1 and half of level 2, as in the paper.
 const CACHE_PART: u64 = 17;

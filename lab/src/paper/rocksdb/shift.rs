@@ -9,15 +9,14 @@ use lacuna_guard::GuardCodec;
 use lacuna_rocksdb::RangeFilters;
 use lacuna_workload::{Rng, to_be_bytes};
 
-use super::filters::{self, Named};
-use super::keys::factor;
-use super::script::{ORDER, QUEUE, Script, Shift, script};
+use super::filters::{self, Named, UNBOUNDED};
+use super::keys::{OWN_KEYS, factor};
+use super::script::{ORDER, QUEUE, Script, Shift, one_in, script};
 use lacuna_bench::engine::rocksdb::RocksDatabase;
 use lacuna_bench::engine::rocksdb::{Layout, Style};
 
 /// Keys that are there at first in the paper, and here; twice as many come, among three times as many seeks.
 const PAPER_KEYS: usize = 20_000_000;
-const OWN_KEYS: usize = 3_000;
 const BITS: f64 = 12.0;
 const VALUE_BYTES: usize = 512;
 /// One key in this many is looked up to warm the caches.
@@ -48,13 +47,14 @@ struct ShiftOutcome {
 
 /// Figure 7.
 pub(super) fn slow(session: &mut Session<'_>) -> Result<Finding> {
-    let filters = filters::ours(&["Proteus", "SuRF", "Rosetta", "auto"], BITS);
+    let [proteus, rosetta] = UNBOUNDED;
+    let filters = filters::ours(&["Proteus", "SuRF", "Rosetta", "auto", proteus, rosetta], BITS);
     finding(session, Shift::Slow, &[filters::without(BITS), filters].concat())
 }
 
 /// Figure 8.
 pub(super) fn immediate(session: &mut Session<'_>) -> Result<Finding> {
-    finding(session, Shift::Immediate, &filters::ours(&["Proteus", "auto"], BITS))
+    finding(session, Shift::Immediate, &filters::ours(&["Proteus", "auto", UNBOUNDED[0]], BITS))
 }
 
 fn finding(session: &mut Session<'_>, shift: Shift, filters: &[Named]) -> Result<Finding> {
@@ -93,8 +93,8 @@ fn notes(session: &Session<'_>) -> Vec<String> {
             2 * first,
             3 * first,
             factor(PAPER_KEYS, first),
-            QUEUE.0,
-            QUEUE.1
+            QUEUE,
+            one_in(3 * first)
         ),
         "Seeks are empty when they are asked: of all keys, also of those that come. Blocks come by direct I/O, a cache of a \
          26th of the rows, warmed by gets of a tenth of the keys. Compactions of two runs never end alike, so rates of a \
@@ -168,9 +168,10 @@ fn written(
 ) -> Result<RocksDatabase> {
     let codec = GuardCodec::parse("fixed_be:8")?;
     let spec = filter.guard_spec(&codec, script.seed)?;
-    let lacuna = spec.map(|spec| RangeFilters::new(spec).with_sample_queue(QUEUE.0, QUEUE.1));
+    let lacuna =
+        spec.map(|spec| RangeFilters::new(spec).with_sample_queue(QUEUE, one_in(script.seeks.len())));
     if let Some(lacuna) = &lacuna {
-        lacuna.seed_sample(&sample_bytes(&codec, &sample[..sample.len().min(QUEUE.0)]))?;
+        lacuna.seed_sample(&sample_bytes(&codec, &sample[..sample.len().min(QUEUE)]))?;
     }
     let bytes = (keys.len() * (VALUE_BYTES + 8)) as u64;
     let layout = Layout {

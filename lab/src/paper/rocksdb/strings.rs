@@ -6,13 +6,13 @@ use lacuna_bench::engine::EngineSetting;
 use lacuna_workload::QuerySource;
 
 use super::contest::{io_note, largest_gain, lines, plot};
-use super::filters::{self, Named};
-use super::keys::{factor, keys};
+use super::filters::{self, Named, UNBOUNDED};
+use super::keys::{OWN_KEYS, factor, keys};
 use super::workloads::{ByBits, by_bits};
 
 /// Keys and queries of the paper, and here.
 const PAPER: (usize, usize) = (30_000_000, 1_000_000);
-const OWN: (usize, usize) = (16_000, 900);
+const OWN: (usize, usize) = (OWN_KEYS, 900);
 const BITS: [f64; 4] = [8.0, 12.0, 16.0, 20.0];
 const SETS: [&str; 3] = ["gov_hosts", "repo_paths", "nab_series_points"];
 
@@ -49,5 +49,6 @@ pub(super) fn latencies(session: &mut Session<'_>) -> Result<Finding> {
 }
 
 fn ours(bits_per_key: f64) -> Vec<Named> {
-    filters::ours(&["Proteus", "SuRF", "auto", "Grafite", "Bucketing", "REncoder", "2PBF"], bits_per_key)
+    let names = ["Proteus", "SuRF", "auto", "Grafite", "Bucketing", "REncoder", "2PBF", UNBOUNDED[0]];
+    filters::ours(&names, bits_per_key)
 }
