@@ -208,7 +208,7 @@ fn overall_time_agrees_with_the_two_level_store() {
 }
 
 /// The claims of table 4 in this run: a bit that depends on those before it is not what the paper concludes from.
-fn table_four() -> (&'static paper::Figure, Finding) {
+fn table_four() -> (&'static Figure, Finding) {
     let paper = paper::find("rencoder").expect("it is there");
     let findings = paper::run(paper, &setting(Some("table4")), &mut |_| {}).expect("the table is made");
     findings.into_iter().next().expect("there is one")
