@@ -23,6 +23,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failed test panics"))]
 
+mod cache;
 mod connection;
 mod follow;
 mod options;
@@ -35,6 +36,10 @@ mod tls;
 mod upstream;
 mod wire;
 
+#[cfg(feature = "flaws")]
+#[doc(hidden)]
+pub use cache::Flaw;
+pub use cache::{CacheCounts, CacheSettings, Registered};
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;
 pub use proxy::Proxy;

@@ -1,0 +1,4 @@
+//! The cache, before a real PostgreSQL.
+
+mod replies;
+mod setting;
