@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_base::{Error, Result};
 use lacuna_proxy::{CacheCounts, CacheSettings, Counts, Options, Proxy, Suggestions, Upstream};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -51,7 +51,7 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
 
 fn superseded() -> Error {
     let message = "another process has taken a registered table: this one was silent for too long, and its sessions have ended";
-    Error::new(ErrorKind::Conflict, message)
+    Error::unavailable(message)
 }
 
 /// Each client takes two connections, and the system's first limit is mostly 1,024.

@@ -108,9 +108,9 @@ impl Options {
     /// Starts the proxy. Without a cache the database is not asked: it may come later.
     ///
     /// # Errors
-    /// `InvalidInput` if options do not go together, a certificate cannot be used or columns cannot be cached; `Conflict`
-    /// if another process caches one of their tables; `Unavailable` if a file cannot be read, the address cannot be
-    /// listened at, or the database of a cache does not answer.
+    /// `InvalidInput` if options do not go together, a certificate cannot be used or columns cannot be cached;
+    /// `Unavailable` if a file cannot be read, the address cannot be listened at, the database of a cache does not answer,
+    /// or another process caches one of the tables.
     pub async fn start(self) -> Result<Proxy> {
         let connector = Connector::new(self.upstream.clone().checked()?, self.login_timeout)?;
         let identity = match &self.identity {

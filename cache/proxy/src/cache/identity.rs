@@ -7,19 +7,23 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use super::Reading;
 use super::catalogue::Catalogue;
 use crate::wire::Fields;
 
 /// Most answers that are remembered; numbers go on.
 const MAX_KNOWN: usize = 10_000;
 
-/// What a session is asked. Every name is written with its schema, whatever the session searches.
+/// What a session is asked. Every name is written with its schema, whatever the session searches, and the moment of the start
+/// in a form that no setting changes.
 pub(crate) const QUESTION: &str = "SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, session_user::pg_catalog.text, \
     current_user::pg_catalog.text, pg_catalog.current_database()::pg_catalog.text, \
-    pg_catalog.pg_postmaster_start_time()::pg_catalog.text, \
+    pg_catalog.to_char(pg_catalog.timezone('UTC', pg_catalog.pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), \
     pg_catalog.array_to_string(pg_catalog.current_schemas(true), pg_catalog.chr(10)), \
     (SELECT pg_catalog.string_agg(pg_catalog.concat(s.name, '=', s.setting), pg_catalog.chr(10) ORDER BY s.name) \
-    FROM pg_catalog.pg_settings AS s WHERE pg_catalog.textne(s.name, 'application_name'))";
+    FROM pg_catalog.pg_settings AS s WHERE pg_catalog.textne(s.name, 'application_name')), \
+    coalesce((SELECT pg_catalog.string_agg(p.name, pg_catalog.chr(10)) FROM pg_catalog.pg_prepared_statements AS p \
+    WHERE NOT p.from_sql), '')";
 
 /// What a session has answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(crate) struct Answer {
     started: String,
     pub(crate) searched: Vec<String>,
     settings: String,
+    /// Names of statements that were prepared by messages, a line each.
+    pub(crate) prepared: String,
 }
 
 /// A session whose statements mean what their texts say.
@@ -39,8 +45,8 @@ pub(crate) struct Identity {
     pub(crate) number: u64,
     /// Schemas in the order in which it searches them.
     pub(crate) searched: Vec<String>,
-    /// The reading of the catalogue by which it was found.
-    pub(crate) generation: u64,
+    /// The surroundings in which it was found.
+    pub(crate) surroundings: u64,
 }
 
 /// Why a session has no identity.
@@ -68,18 +74,11 @@ impl Answer {
         let mut fields = Fields::new(row);
         let texts: Option<Vec<String>> =
             (0..fields.count(4)?).map(|_| String::from_utf8(fields.value()??.to_vec()).ok()).collect();
-        let [pid, session_user, current_user, database, started, searched, settings] =
-            <[String; 7]>::try_from(texts?).ok()?;
+        let [pid, session_user, current_user, database, started, searched, settings, prepared] =
+            <[String; 8]>::try_from(texts?).ok()?;
         let searched = searched.split('\n').map(str::to_owned).collect();
-        Some(Self {
-            pid: pid.parse().ok()?,
-            session_user,
-            current_user,
-            database,
-            started,
-            searched,
-            settings,
-        })
+        let pid = pid.parse().ok()?;
+        Some(Self { pid, session_user, current_user, database, started, searched, settings, prepared })
     }
 
     /// # Errors
@@ -109,10 +108,11 @@ impl Answer {
     }
 
     /// All of it but the process, as one text. Lengths keep parts apart.
-    fn text(&self, generation: u64, with_role: bool) -> String {
-        let Self { pid: _, session_user, current_user, database, started, searched, settings } = self;
+    fn text(&self, surroundings: u64, with_role: bool) -> String {
+        let Self { pid: _, prepared: _, session_user, current_user, database, started, searched, settings } =
+            self;
         let searched = searched.join("\n");
-        let mut text = generation.to_string();
+        let mut text = surroundings.to_string();
         let roles = [session_user, current_user];
         let parts = [database, started, &searched, settings];
         for part in roles.into_iter().filter(|_| with_role).chain(parts) {
@@ -130,12 +130,11 @@ impl Identities {
     pub(crate) fn of(
         &self,
         answer: &Answer,
-        catalogue: &Catalogue,
-        generation: u64,
+        reading: &Reading,
         with_role: bool,
     ) -> Result<Identity, Stranger> {
-        answer.check(catalogue)?;
-        let text = answer.text(generation, with_role);
+        answer.check(&reading.catalogue)?;
+        let text = answer.text(reading.surroundings, with_role);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (numbers, last) = &mut *known;
         if numbers.len() >= MAX_KNOWN && !numbers.contains_key(&text) {
@@ -145,7 +144,7 @@ impl Identities {
             *last += 1;
             *last
         });
-        Ok(Identity { number, searched: answer.searched.clone(), generation })
+        Ok(Identity { number, searched: answer.searched.clone(), surroundings: reading.surroundings })
     }
 }
 
@@ -156,10 +155,11 @@ mod tests {
     const SETTINGS: &str = "client_encoding=UTF8\ndefault_transaction_isolation=read committed\n\
         standard_conforming_strings=on\ntransform_null_equals=off";
 
-    fn answer(change: impl FnOnce(&mut [String; 7])) -> Answer {
-        let mut texts = ["42", "me", "me", "shop", "noon", "pg_catalog\npublic", SETTINGS].map(str::to_owned);
+    fn answer(change: impl FnOnce(&mut [String; 8])) -> Answer {
+        let mut texts =
+            ["42", "me", "me", "shop", "noon", "pg_catalog\npublic", SETTINGS, ""].map(str::to_owned);
         change(&mut texts);
-        let mut row = 7_i16.to_be_bytes().to_vec();
+        let mut row = 8_i16.to_be_bytes().to_vec();
         for text in &texts {
             row.extend(u32::try_from(text.len()).unwrap().to_be_bytes());
             row.extend(text.as_bytes());
@@ -167,10 +167,11 @@ mod tests {
         Answer::read(&row).unwrap()
     }
 
-    fn identity(change: impl FnOnce(&mut [String; 7])) -> Result<Identity, Stranger> {
+    fn identity(change: impl FnOnce(&mut [String; 8])) -> Result<Identity, Stranger> {
         let mut catalogue = Catalogue::default();
         catalogue.start = ("noon".to_owned(), "shop".to_owned());
-        IDENTITIES.with(|identities| identities.of(&answer(change), &catalogue, 1, true))
+        let reading = Reading { number: 1, surroundings: 1, catalogue: catalogue.into() };
+        IDENTITIES.with(|identities| identities.of(&answer(change), &reading, true))
     }
 
     std::thread_local! {

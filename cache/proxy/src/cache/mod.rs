@@ -62,8 +62,7 @@ pub(crate) struct Cache {
     /// Longest reply that is kept.
     pub(crate) max_reply: usize,
     identities: Identities,
-    /// A reading of the catalogue, and how many others were before it.
-    catalogue: RwLock<(u64, Arc<Catalogue>)>,
+    catalogue: RwLock<Reading>,
     /// Server processes of the proxy's own sessions, and those whose session has ended.
     processes: Mutex<Processes>,
     wake: Notify,
@@ -71,6 +70,16 @@ pub(crate) struct Cache {
     pub(crate) is_superseded: watch_channel::Sender<bool>,
     #[cfg(feature = "flaws")]
     flaw: Option<Flaw>,
+}
+
+/// A reading of the catalogue.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    /// Counts readings that differ in anything.
+    pub(crate) number: u64,
+    /// Counts those that differ in what a session is asked for: schemas, roles and settings.
+    pub(crate) surroundings: u64,
+    pub(crate) catalogue: Arc<Catalogue>,
 }
 
 #[derive(Debug, Default)]
@@ -83,8 +92,8 @@ impl Cache {
     /// Checks the catalogue, claims the tables, and watches both until the result is dropped.
     ///
     /// # Errors
-    /// `InvalidInput` with the reasons why the columns cannot be cached, `Conflict` if another process caches a table,
-    /// `Unavailable` if the database does not answer.
+    /// `InvalidInput` with the reasons why the columns cannot be cached, `Unavailable` if another process caches a
+    /// table or the database does not answer.
     pub(crate) async fn start(settings: &CacheSettings) -> Result<(Arc<Self>, Watch)> {
         Watch::start(settings).await
     }
@@ -99,7 +108,7 @@ impl Cache {
             counters: Counters::default(),
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
-            catalogue: RwLock::new((1, Arc::new(catalogue))),
+            catalogue: RwLock::new(Reading { number: 1, surroundings: 1, catalogue: Arc::new(catalogue) }),
             processes: Mutex::default(),
             wake: Notify::new(),
             is_superseded: watch_channel::Sender::new(false),
@@ -108,29 +117,28 @@ impl Cache {
         }
     }
 
-    /// The catalogue as it was read last, and the number of that reading.
-    pub(crate) fn catalogue(&self) -> (u64, Arc<Catalogue>) {
+    /// The catalogue as it was read last.
+    pub(crate) fn reading(&self) -> Reading {
         self.catalogue.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(crate) fn generation(&self) -> u64 {
-        self.catalogue.read().unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Takes a reading; results begin anew if it differs from the last one.
     fn read(&self, catalogue: Catalogue) {
         let mut known = self.catalogue.write().unwrap_or_else(PoisonError::into_inner);
-        if *known.1 != catalogue {
-            *known = (known.0 + 1, Arc::new(catalogue));
-            self.results.clear();
+        if *known.catalogue != catalogue {
+            let has_moved = !known.catalogue.has_same_surroundings(&catalogue);
+            let number = known.number + 1;
+            let surroundings = known.surroundings + u64::from(has_moved);
+            *known = Reading { number, surroundings, catalogue: Arc::new(catalogue) };
+            self.results.read_anew(number);
         }
     }
 
     /// The identity of a session that has answered so.
     pub(crate) fn identity(&self, answer: &Answer) -> std::result::Result<Identity, Stranger> {
         count(&self.counters.questions);
-        let (generation, catalogue) = self.catalogue();
-        let found = self.identities.of(answer, &catalogue, generation, self.has_roles());
+        let reading = self.reading();
+        let found = self.identities.of(answer, &reading, self.has_roles());
         if found == Err(Stranger::OtherStart) {
             self.distrust();
         }

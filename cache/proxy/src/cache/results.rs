@@ -54,6 +54,8 @@ struct State {
     /// How often a check of the catalogue was asked for, and how much of that was done.
     checks_wanted: u64,
     checks_done: u64,
+    /// The reading of the catalogue by which intervals are understood.
+    generation: u64,
     /// Holds without an answer, with the server process that may still commit.
     doubts: Vec<(i32, Hold)>,
 }
@@ -69,6 +71,7 @@ impl Results {
             serves_until_ms: 0,
             checks_wanted: 0,
             checks_done: 0,
+            generation: 1,
             doubts: Vec::new(),
         };
         Self {
@@ -90,11 +93,11 @@ impl Results {
         if state.is_open(self.now_ms()) { state.entries.get(key) } else { None }
     }
 
-    /// Call it before the read is sent.
-    pub(crate) fn ticket(&self, column: ColumnId, span: Span) -> Option<Ticket> {
+    /// Call it before the read is sent, which was understood by this reading of the catalogue.
+    pub(crate) fn ticket(&self, generation: u64, column: ColumnId, span: Span) -> Option<Ticket> {
         let mut state = self.lock();
         let is_held = state.holds.values().any(|touched| touched.overlaps(column, span));
-        if is_held || !state.is_open(self.now_ms()) {
+        if is_held || state.generation != generation || !state.is_open(self.now_ms()) {
             return None;
         }
         let number = state.number();
@@ -190,9 +193,11 @@ impl Results {
         state.closed = None;
     }
 
-    /// Drops everything: what the catalogue says has changed.
-    pub(crate) fn clear(&self) {
-        self.lock().clear();
+    /// Drops everything: the catalogue says something else from this reading on.
+    pub(crate) fn read_anew(&self, generation: u64) {
+        let mut state = self.lock();
+        state.generation = generation;
+        state.clear();
     }
 
     /// Nothing is shown until [`Results::open`].
@@ -283,7 +288,7 @@ mod tests {
 
     fn filled() -> Results {
         let results = open();
-        let ticket = results.ticket(0, at(7)).unwrap();
+        let ticket = results.ticket(1, 0, at(7)).unwrap();
         assert!(fill(&results, &ticket) && results.get(KEY).is_some());
         results
     }
@@ -293,20 +298,20 @@ mod tests {
         let results = filled();
         let (hold, dropped) = results.hold(write(7));
         assert_eq!(dropped, 1);
-        assert!(results.get(KEY).is_none() && results.ticket(0, at(7)).is_none());
-        assert!(results.ticket(0, at(8)).is_some(), "another interval is free");
-        assert!(!results.release(hold) && results.ticket(0, at(7)).is_some());
+        assert!(results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none());
+        assert!(results.ticket(1, 0, at(8)).is_some(), "another interval is free");
+        assert!(!results.release(hold) && results.ticket(1, 0, at(7)).is_some());
     }
 
     /// The classic race: read old, invalidate, install old.
     #[test]
     fn a_read_that_a_write_overtakes_is_not_kept() {
         let results = open();
-        let ticket = results.ticket(0, at(7)).unwrap();
+        let ticket = results.ticket(1, 0, at(7)).unwrap();
         let (hold, _) = results.hold(write(7));
         results.release(hold);
         assert!(!fill(&results, &ticket) && results.get(KEY).is_none());
-        let ticket = results.ticket(0, at(7)).unwrap();
+        let ticket = results.ticket(1, 0, at(7)).unwrap();
         let (hold, _) = results.hold(write(8));
         results.release(hold);
         assert!(fill(&results, &ticket), "a write elsewhere does no harm");
@@ -331,27 +336,38 @@ mod tests {
         results.doubt(hold, 42);
         assert_eq!(results.doubted(), [42]);
         results.settle(&[41]);
-        assert!(results.ticket(0, at(7)).is_none());
+        assert!(results.ticket(1, 0, at(7)).is_none());
         results.settle(&[42]);
-        assert!(results.ticket(0, at(7)).is_some() && results.doubted().is_empty());
+        assert!(results.ticket(1, 0, at(7)).is_some() && results.doubted().is_empty());
     }
 
     #[test]
     fn nothing_is_shown_without_a_lease() {
         let results = filled();
-        let ticket = results.ticket(0, at(8)).unwrap();
+        let ticket = results.ticket(1, 0, at(8)).unwrap();
         results.open(results.check_begins(), 0);
         std::thread::sleep(std::time::Duration::from_millis(3));
-        assert!(results.get(KEY).is_none() && results.ticket(0, at(7)).is_none() && !fill(&results, &ticket));
+        assert!(
+            results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none() && !fill(&results, &ticket)
+        );
         assert!(results.closed().unwrap().contains("lease"));
         results.open(results.check_begins(), results.now_ms() + 60_000);
         assert!(results.get(KEY).is_none(), "it begins cold");
     }
 
     #[test]
+    fn what_was_understood_by_an_older_reading_is_not_kept() {
+        let results = filled();
+        let ticket = results.ticket(1, 0, at(8)).unwrap();
+        results.read_anew(2);
+        assert!(results.get(KEY).is_none() && !fill(&results, &ticket));
+        assert!(results.ticket(1, 0, at(7)).is_none() && results.ticket(2, 0, at(7)).is_some());
+    }
+
+    #[test]
     fn a_closed_cache_is_empty() {
         let results = filled();
-        let ticket = results.ticket(0, at(8)).unwrap();
+        let ticket = results.ticket(1, 0, at(8)).unwrap();
         results.close("a role may write");
         results.open(results.check_begins(), results.now_ms() + 60_000);
         assert!(results.get(KEY).is_none() && !fill(&results, &ticket) && results.size() == (0, 0));

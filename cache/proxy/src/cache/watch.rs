@@ -22,6 +22,10 @@ use super::{Cache, Processes};
 
 /// Pause between two looks at server processes.
 const LOOK: Duration = Duration::from_millis(250);
+/// The same while nothing is shown.
+const CLOSED: Duration = Duration::from_millis(50);
+/// How old a renewal of the lease may be when the catalogue is read.
+const RENEWAL_MS: u64 = 900;
 /// Looks after which the catalogue is read again.
 const LOOKS_A_READING: u32 = 4;
 
@@ -47,6 +51,8 @@ struct Looked {
     suspects: HashSet<i32>,
     /// Looks until the catalogue is read.
     until_reading: u32,
+    /// When the lease was renewed last.
+    renewed_ms: Option<u64>,
 }
 
 impl Watch {
@@ -90,7 +96,8 @@ async fn watch(watcher: Arc<Watcher>, cache: Arc<Cache>) {
             cache.results.close(why.to_string());
             looked.until_reading = 0;
         }
-        let woken = timeout(LOOK, cache.wake.notified()).await.is_ok();
+        let pause = if cache.results.closed().is_some() { CLOSED } else { LOOK };
+        let woken = timeout(pause, cache.wake.notified()).await.is_ok();
         looked.until_reading = if woken { 0 } else { looked.until_reading.saturating_sub(1) };
     }
 }
@@ -112,13 +119,12 @@ impl Watcher {
             return self.activity(cache, looked).await;
         }
         let check = cache.results.check_begins();
-        let until = cache.results.now_ms() + TableClaims::LEASE_MS;
         // Closed or not, the tables stay claimed.
-        self.renew(cache).await?;
+        let renewed_ms = self.renew(cache, looked).await?;
         cache.read(self.reading().await?);
         self.activity(cache, looked).await?;
         if looked.suspects.is_empty() {
-            cache.results.open(check, until);
+            cache.results.open(check, renewed_ms + TableClaims::LEASE_MS);
             looked.until_reading = LOOKS_A_READING;
         } else if cache.results.closed().is_some() {
             return Err(past_the_proxy(looked.suspects.len()));
@@ -126,14 +132,20 @@ impl Watcher {
         Ok(())
     }
 
-    async fn renew(&self, cache: &Cache) -> Result<()> {
+    /// Renews the lease if that is due, and returns when the last renewal was begun.
+    async fn renew(&self, cache: &Cache, looked: &mut Looked) -> Result<u64> {
+        let now = cache.results.now_ms();
+        if let Some(renewed) = looked.renewed_ms.filter(|renewed| now - renewed < RENEWAL_MS) {
+            return Ok(renewed);
+        }
         for claim in &self.claimed {
             if !self.claims.renew(*claim).await? {
                 cache.is_superseded.send_replace(true);
                 return Err(Error::unavailable("another process has taken the lease of a table"));
             }
         }
-        Ok(())
+        looked.renewed_ms = Some(now);
+        Ok(now)
     }
 
     async fn reading(&self) -> Result<Catalogue> {
@@ -155,7 +167,7 @@ impl Watcher {
         cache.results.settle(&ended);
         let mut processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
         processes.left.retain(|pid| alive.contains(pid) || !left.contains(pid));
-        let (_, catalogue) = cache.catalogue();
+        let catalogue = cache.reading().catalogue;
         let strangers: HashSet<i32> =
             facts.iter().filter_map(|fact| stranger(fact, &processes, &catalogue)).collect();
         drop(processes);

@@ -144,6 +144,17 @@ impl Catalogue {
         None
     }
 
+    /// Whether sessions would say of themselves under both what they say under one.
+    pub(super) fn has_same_surroundings(&self, other: &Self) -> bool {
+        let of = |catalogue: &Self| -> Vec<Fact> {
+            let is_one = |[kind, name, ..]: &&Fact| {
+                kind == "version" && ["schemas", "roles", "members", "server"].contains(&&name[..])
+            };
+            catalogue.facts.iter().filter(is_one).cloned().collect()
+        };
+        self.start == other.start && of(self) == of(other)
+    }
+
     /// What `name` means to a session that searches these schemas in this order.
     pub(crate) fn meant(&self, schema: Option<&str>, name: &str, searched: &[String]) -> Meant<'_> {
         let named: Vec<&str> = schema.into_iter().collect();

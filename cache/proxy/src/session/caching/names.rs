@@ -27,6 +27,8 @@ enum Asked {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     known: HashMap<Name, Arc<Plan>>,
+    /// What stood for a name before SQL may have changed that.
+    shaken: HashMap<Name, Arc<Plan>>,
     asked: VecDeque<Asked>,
 }
 
@@ -41,12 +43,14 @@ impl Names {
             // The server forgets the one without a name at once.
             self.known.remove(name);
         }
+        self.shaken.remove(name);
         self.asked.push_back(Asked::Parse(name.into(), plan));
     }
 
     pub(super) fn close(&mut self, name: Option<&[u8]>) {
         if let Some(name) = name {
             self.known.remove(name);
+            self.shaken.remove(name);
             for asked in &mut self.asked {
                 if let Asked::Parse(parsed, plan) = asked
                     && **parsed == *name
@@ -98,6 +102,22 @@ impl Names {
         if is_unanswered { None } else { self.known.get(name).cloned() }
     }
 
+    /// The same, or what it was before SQL may have changed it.
+    pub(super) fn get_or_shaken(&self, name: &[u8]) -> Option<Arc<Plan>> {
+        self.get(name).or_else(|| self.shaken.get(name).cloned())
+    }
+
+    /// The server has said which statements that were prepared by messages it has, a line each: these are what they were,
+    /// as SQL prepares under other marks. Only at rest.
+    pub(super) fn confirm(&mut self, prepared: &str) {
+        let mut shaken = std::mem::take(&mut self.shaken);
+        for name in prepared.split('\n').map(str::as_bytes).filter(|name| !name.is_empty()) {
+            if let Some((name, plan)) = shaken.remove_entry(name) {
+                self.known.insert(name, plan);
+            }
+        }
+    }
+
     /// `ParseComplete` or `CloseComplete` has come; whether it is for the client.
     ///
     /// # Errors
@@ -131,7 +151,7 @@ impl Names {
 
     /// Statements may have been prepared or dropped by SQL.
     pub(super) fn forget(&mut self) {
-        self.known.clear();
+        self.shaken.extend(self.known.drain());
         for asked in &mut self.asked {
             if let Asked::Parse(_, plan) = asked {
                 *plan = None;
@@ -187,6 +207,13 @@ mod tests {
         names.forget();
         assert_eq!(names.answered(b'1'), Ok(true));
         assert_eq!((number(&names, b"s"), number(&names, b"t")), (None, None));
+        names.rest();
+        assert_eq!(names.get_or_shaken(b"s").map(|plan| plan.number), Some(1));
+        names.confirm("x\ns");
+        assert_eq!((number(&names, b"s"), number(&names, b"t")), (Some(1), None));
+        names.forget();
+        names.confirm("");
+        assert!(names.get_or_shaken(b"s").is_none());
         names.set(b"s", plan(1));
         names.close(Some(b"s"));
         assert_eq!(names.answered(b'3'), Ok(true));

@@ -38,7 +38,7 @@ enum Who {
     Known(Identity),
     /// It may have changed since it was asked.
     Unknown,
-    /// Its replies are not kept, by what it said under this reading of the catalogue.
+    /// Its replies are not kept, by what it said in these surroundings.
     Stranger(u64),
 }
 
@@ -171,12 +171,14 @@ impl Session<'_> {
             return Served::Relay;
         };
         let Some(plan) = self.plan_of(&state, flight) else { return Served::Relay };
-        let is_known =
-            matches!(plan.statement, Statement::Read(_) | Statement::PlainRead { .. } | Statement::Write(_));
-        if is_known && transaction == b'I' && state.must_ask(self.cache.generation()) {
+        let is_known = matches!(
+            plan.statement,
+            Statement::Read(_) | Statement::PlainRead { .. } | Statement::Write(_) | Statement::Begin { .. }
+        );
+        if is_known && transaction == b'I' && state.must_ask(self.cache.reading().surroundings) {
             return Served::Ask;
         }
-        if !matches!(plan.statement, Statement::Read(_)) {
+        if !matches!(plan.statement, Statement::Read(_)) || !is_certain(&state, flight) {
             return Served::Relay;
         }
         state.is_counted = true;
@@ -205,7 +207,7 @@ impl Session<'_> {
         match flight {
             Flight::Simple(text) => Some(self.cache.plans.get(std::str::from_utf8(text).ok()?, &[])),
             Flight::Extended(Extended { parse: Some(parse), .. }) => self.parsed(&parse[5..]).1,
-            Flight::Extended(Extended { name, .. }) => state.names.get(name),
+            Flight::Extended(Extended { name, .. }) => state.names.get_or_shaken(name),
         }
     }
 
@@ -224,17 +226,17 @@ impl Session<'_> {
 
     /// Takes a ticket for the reply, if it can be kept.
     fn miss(&self, state: &mut State, plan: &Plan, flight: &Flight<'_>, key: &[u8], transaction: u8) {
-        let (generation, catalogue) = self.cache.catalogue();
+        let reading = self.cache.reading();
         let values = match flight {
             Flight::Simple(_) => &[][..],
             Flight::Extended(extended) => extended.values,
         };
-        let Effect::Cacheable(column, span) = effect(plan, values, &catalogue, state.searched(generation))
-        else {
+        let searched = state.searched(reading.surroundings);
+        let Effect::Cacheable(column, span) = effect(plan, values, &reading.catalogue, searched) else {
             return;
         };
         count(&self.cache.counters.misses);
-        match self.cache.results.ticket(column, span) {
+        match self.cache.results.ticket(reading.number, column, span) {
             Some(ticket) => {
                 state.capture = Some(Capture::new(ticket, key.into(), self.cache.max_reply, transaction));
             }
@@ -346,9 +348,10 @@ impl Session<'_> {
     fn executes(&self, state: &mut State, plan: Option<&Plan>, values: &[u8]) {
         // From the second statement on, the transaction's state is that after the first one.
         let transaction = state.began.take();
-        let (generation, catalogue) = self.cache.catalogue();
+        let reading = self.cache.reading();
+        let searched = state.searched(reading.surroundings);
         let done = match plan {
-            Some(plan) => effect(plan, values, &catalogue, state.searched(generation)),
+            Some(plan) => effect(plan, values, &reading.catalogue, searched),
             None => Effect::Unknown("its text is not known".to_owned()),
         };
         let done = if state.is_of_other_database { elsewhere(plan, done) } else { done };
@@ -503,9 +506,10 @@ impl Session<'_> {
     }
 
     fn is(&self, state: &mut State, answer: Option<Answer>) {
-        let generation = self.cache.generation();
-        (state.who, state.searched) = (Who::Stranger(generation), None);
+        let surroundings = self.cache.reading().surroundings;
+        (state.who, state.searched) = (Who::Stranger(surroundings), None);
         let Some(answer) = answer else { return };
+        state.names.confirm(&answer.prepared);
         if state.process != Some(answer.pid) {
             // A pooler stands between, so that the end of a server process cannot be waited for.
             state.pid = None;
@@ -513,27 +517,27 @@ impl Session<'_> {
         }
         match self.cache.identity(&answer) {
             Ok(identity) => {
-                state.searched = Some((identity.generation, identity.searched.clone()));
+                state.searched = Some((identity.surroundings, identity.searched.clone()));
                 state.who = Who::Known(identity);
             }
             Err(Stranger::OtherDatabase) => state.is_of_other_database = true,
-            Err(Stranger::OtherIsolation) => state.searched = Some((generation, answer.searched)),
+            Err(Stranger::OtherIsolation) => state.searched = Some((surroundings, answer.searched)),
             Err(Stranger::OtherStart | Stranger::OtherMeaning) => {}
         }
     }
 }
 
 impl State {
-    /// Schemas that it searches, as long as the catalogue is the one that they were asked under.
-    fn searched(&self, generation: u64) -> Option<&[String]> {
-        self.searched.as_ref().filter(|(asked, _)| *asked == generation).map(|(_, searched)| &searched[..])
+    /// Schemas that it searches, as long as the surroundings are those in which it was asked.
+    fn searched(&self, surroundings: u64) -> Option<&[String]> {
+        self.searched.as_ref().filter(|(asked, _)| *asked == surroundings).map(|(_, searched)| &searched[..])
     }
 
-    fn must_ask(&self, generation: u64) -> bool {
+    fn must_ask(&self, surroundings: u64) -> bool {
         match &self.who {
-            Who::Known(identity) => identity.generation != generation,
+            Who::Known(identity) => identity.surroundings != surroundings,
             Who::Unknown => true,
-            Who::Stranger(asked) => !self.is_lost && !self.is_of_other_database && *asked != generation,
+            Who::Stranger(asked) => !self.is_lost && !self.is_of_other_database && *asked != surroundings,
         }
     }
 
@@ -643,6 +647,14 @@ fn elsewhere(plan: Option<&Plan>, done: Effect) -> Effect {
             Effect::Nothing("it is in another database".to_owned())
         }
         _ => done,
+    }
+}
+
+/// Whether the statement is the one that the server has by this name.
+fn is_certain(state: &State, flight: &Flight<'_>) -> bool {
+    match flight {
+        Flight::Simple(_) | Flight::Extended(Extended { parse: Some(_), .. }) => true,
+        Flight::Extended(Extended { name, .. }) => state.names.get(name).is_some(),
     }
 }
 

@@ -30,7 +30,12 @@ pub(crate) fn runtime() -> Runtime {
 
 /// A server that has run `sql`; `None` if PostgreSQL is not installed and need not be.
 pub(crate) fn server(sql: &str) -> Option<Postgres> {
-    let postgres = Postgres::start()?;
+    server_with(sql, &[])
+}
+
+/// The same with these settings of the server.
+pub(crate) fn server_with(sql: &str, options: &[&str]) -> Option<Postgres> {
+    let postgres = Postgres::start_with(options)?;
     eventually("the server takes sessions", || psql(&postgres.url(), &["-c", "SELECT 1"]).is_success);
     psql(&postgres.url(), &["-c", sql]).expect_success();
     Some(postgres)
