@@ -52,14 +52,14 @@ pub(crate) struct Identity {
 /// Why a session has no identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stranger {
-    /// It is one of another database, whose statements do not touch registered tables.
-    OtherDatabase,
+    /// It is of another database, whose statements do not touch registered tables.
+    Database,
     /// The server was started anew since the catalogue was read.
-    OtherStart,
+    Start,
     /// Its statements could mean something else than their texts say.
-    OtherMeaning,
+    Meaning,
     /// Its transactions see another state than that of the last commit.
-    OtherIsolation,
+    Isolation,
 }
 
 /// The numbers of answers.
@@ -86,10 +86,10 @@ impl Answer {
     fn check(&self, catalogue: &Catalogue) -> Result<(), Stranger> {
         let (started, database) = &catalogue.start;
         if self.database != *database {
-            return Err(Stranger::OtherDatabase);
+            return Err(Stranger::Database);
         }
         if self.started != *started {
-            return Err(Stranger::OtherStart);
+            return Err(Stranger::Start);
         }
         // PostgreSQL's own operators and functions come first, and there is no temporary table. Isolation is that of a
         // statement, constants are read in one way, and names are bytes of UTF-8.
@@ -102,8 +102,8 @@ impl Answer {
             || holds("default_transaction_isolation=read uncommitted");
         match (is_plain, is_committed) {
             (true, true) => Ok(()),
-            (true, false) => Err(Stranger::OtherIsolation),
-            (false, _) => Err(Stranger::OtherMeaning),
+            (true, false) => Err(Stranger::Isolation),
+            (false, _) => Err(Stranger::Meaning),
         }
     }
 
@@ -187,7 +187,7 @@ mod tests {
         }
         let other = identity(|texts| texts[6].push_str("\nTimeZone=UTC")).unwrap().number;
         assert_ne!(other, first);
-        // Parts that run together are told from each other.
+        // Parts that run together are kept apart.
         let (one, two) = (
             identity(|texts| (texts[1], texts[2]) = ("a 1:b".to_owned(), "c".to_owned())),
             identity(|texts| (texts[1], texts[2]) = ("a".to_owned(), "b 1:c".to_owned())),
@@ -199,16 +199,13 @@ mod tests {
     fn sessions_of_other_meanings_have_none() {
         let stranger =
             |place: usize, value: &str| identity(|texts| texts[place] = value.to_owned()).unwrap_err();
-        assert_eq!(stranger(3, "other"), Stranger::OtherDatabase);
-        assert_eq!(stranger(4, "midnight"), Stranger::OtherStart);
-        assert_eq!(stranger(5, "pg_temp_3\npg_catalog\npublic"), Stranger::OtherMeaning);
-        assert_eq!(stranger(5, "public\npg_catalog"), Stranger::OtherMeaning);
+        assert_eq!(stranger(3, "other"), Stranger::Database);
+        assert_eq!(stranger(4, "midnight"), Stranger::Start);
+        assert_eq!(stranger(5, "pg_temp_3\npg_catalog\npublic"), Stranger::Meaning);
+        assert_eq!(stranger(5, "public\npg_catalog"), Stranger::Meaning);
         for (from, to) in [("UTF8", "LATIN1"), ("strings=on", "strings=off")] {
-            assert_eq!(stranger(6, &SETTINGS.replace(from, to)), Stranger::OtherMeaning, "{to}");
+            assert_eq!(stranger(6, &SETTINGS.replace(from, to)), Stranger::Meaning, "{to}");
         }
-        assert_eq!(
-            stranger(6, &SETTINGS.replace("read committed", "serializable")),
-            Stranger::OtherIsolation
-        );
+        assert_eq!(stranger(6, &SETTINGS.replace("read committed", "serializable")), Stranger::Isolation);
     }
 }

@@ -139,7 +139,7 @@ impl Cache {
         count(&self.counters.questions);
         let reading = self.reading();
         let found = self.identities.of(answer, &reading, self.has_roles());
-        if found == Err(Stranger::OtherStart) {
+        if found == Err(Stranger::Start) {
             self.distrust();
         }
         found

@@ -46,7 +46,7 @@ impl Inbox {
         Ok(from.read_buf(&mut self.bytes).await? > 0)
     }
 
-    /// Puts bytes that were read elsewhere behind the others.
+    /// Puts bytes that were read elsewhere after the others.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }

@@ -71,7 +71,10 @@ UNION ALL SELECT 'definer', f.oid::regprocedure::text, pg_get_userbyid(f.proowne
     AND EXISTS (SELECT FROM may WHERE pg_has_role(f.proowner, may.id, 'MEMBER'))
     AND EXISTS (SELECT FROM logins AS l WHERE l.rolname NOT IN (SELECT name FROM allowed) AND has_function_privilege(l.id, f.oid, 'EXECUTE'))
 UNION ALL SELECT 'shadow', 'the operator ' || o.oid::regoperator::text, '', '', '', '' FROM pg_catalog.pg_operator AS o
-    WHERE o.oid >= 16384 AND oprname IN ('=', '<>', '<', '<=', '>', '>=', '+', '-', '*', '/', '%', '||') AND oprleft < 16384 AND oprright < 16384
+    WHERE o.oid >= 16384 AND oprleft < 16384 AND oprright < 16384 AND (oprname IN ('=', '<>', '<', '<=', '>', '>=')
+    -- What an extension brings may be another operator, and does not write.
+    OR (oprname IN ('+', '-', '*', '/', '%', '||', '~~', '!~~', '~~*', '!~~*') AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS d
+        WHERE d.classid = 'pg_catalog.pg_operator'::regclass AND d.objid = o.oid AND d.deptype = 'e')))
 UNION ALL SELECT 'shadow', 'the function ' || f.oid::regprocedure::text, '', '', '', '' FROM pg_catalog.pg_proc AS f
     WHERE f.oid >= 16384 AND proname IN ('abs', 'avg', 'coalesce', 'count', 'greatest', 'least', 'length', 'lower', 'max', 'min', 'nullif',
     'round', 'sum', 'upper') AND 16384 > ALL (proargtypes::oid[])

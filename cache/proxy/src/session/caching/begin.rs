@@ -105,7 +105,7 @@ where
         self.session.asks();
         pass(self.upstream.1, &question()).await.map_err(|_| End::Upstream)?;
         loop {
-            let mut heard = super::Heard::default();
+            let mut heard = super::Received::default();
             self.session.received(&mut self.from_upstream, &mut heard);
             self.session.pass_to_client(self.client.1, &heard.bytes).await?;
             if heard.is_answered {

@@ -5,12 +5,15 @@
 //! they touch.
 //!
 //! What an error of a hit would be does not exist; what the server has not seen because of a hit (a statement without a name)
-//! it is told before the next message that goes there.
+//! is sent before the next message that goes there.
 
 mod begin;
 mod capture;
 mod flight;
 mod names;
+mod received;
+mod sent;
+mod serve;
 mod state;
 
 use std::io;
@@ -31,7 +34,9 @@ use crate::shared::Shared;
 use crate::wire::Inbox;
 
 use flight::flight;
-use state::{Heard, Served, State};
+use received::Received;
+use serve::Served;
+use state::State;
 
 /// How long a session may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -157,7 +162,7 @@ impl Session<'_> {
         writer: &tokio::sync::Mutex<&mut W>,
     ) -> End {
         loop {
-            let mut heard = Heard::default();
+            let mut heard = Received::default();
             self.received(&mut inbox, &mut heard);
             if heard.is_answered {
                 self.is_known.notify_one();

@@ -108,6 +108,14 @@ impl Client {
         self.raw = None;
     }
 
+    /// A client whose transaction went wrong begins anew.
+    fn leaves_unless(&mut self, is_done: bool) -> bool {
+        if !is_done {
+            self.leave();
+        }
+        is_done
+    }
+
     /// Whether a statement of the simple protocol was done.
     fn run(&mut self, sql: &str) -> bool {
         self.ask(&query(sql)).is_some_and(|answer| answer.iter().all(|(tag, _)| *tag != b'E'))
@@ -209,22 +217,26 @@ fn write(client: &mut Client, random: &mut Random, key: i64, version: i64) -> bo
             let answer = client.ask(&[parse("", text), bound, execute("", 0), sync()].concat());
             answer.is_some_and(|answer| answer.iter().all(|(tag, _)| *tag != b'E'))
         }
-        3 | 4 => client.run("BEGIN") && client.run(&set(version)) && client.run("COMMIT"),
+        3 | 4 => {
+            let is_done = ["BEGIN", &set(version), "COMMIT"].iter().all(|step| client.run(step));
+            client.leaves_unless(is_done)
+        }
         5 => {
-            client.run("BEGIN");
-            client.run(&undone);
-            client.run("ROLLBACK");
+            // A step counts only if the one before it was done: a new connection would be in no transaction.
+            let is_done = ["BEGIN", &undone, "ROLLBACK"].iter().all(|step| client.run(step));
+            client.leaves_unless(is_done);
             false
         }
         6 => {
             let steps = ["BEGIN", "SAVEPOINT a", &undone, "ROLLBACK TO a", &set(version), "COMMIT"];
-            steps.iter().all(|step| client.run(step))
+            let is_done = steps.iter().all(|step| client.run(step));
+            client.leaves_unless(is_done)
         }
         7 => {
-            client.run("BEGIN");
-            client.run(&undone);
-            client.run("UPDATE rows SET version = 1 / 0 WHERE k = 1");
-            client.run("COMMIT");
+            let fails = "UPDATE rows SET version = 1 / 0 WHERE k = 1";
+            let is_begun = ["BEGIN", &undone].iter().all(|step| client.run(step));
+            let is_done = is_begun && !client.run(fails) && client.run("COMMIT");
+            client.leaves_unless(is_done);
             false
         }
         8 => {
@@ -234,15 +246,15 @@ fn write(client: &mut Client, random: &mut Random, key: i64, version: i64) -> bo
                 format!("INSERT INTO rows (k, version) VALUES ({key}, {version})"),
                 "COMMIT".to_owned(),
             ];
-            steps.iter().all(|step| client.run(step))
+            let is_done = steps.iter().all(|step| client.run(step));
+            client.leaves_unless(is_done)
         }
         9 if random.below(20) == 0 => client.run(&format!("BEGIN; {}; COMMIT", set(version))),
         10 if random.below(20) == 0 => client.run(&format!("DO $$ BEGIN {}; END $$", set(version))),
         11 => {
             // The client goes before the answer comes.
-            client.run("BEGIN");
-            client.run(&set(version));
-            if let Some(raw) = client.connected() {
+            let is_begun = client.run("BEGIN") && client.run(&set(version));
+            if let Some(raw) = client.raw.as_mut().filter(|_| is_begun) {
                 drop(raw.stream.write_all(&query("COMMIT")));
                 if random.below(2) == 0 {
                     drop(socket2::SockRef::from(&raw.stream).set_linger(Some(Duration::ZERO)));
@@ -252,8 +264,7 @@ fn write(client: &mut Client, random: &mut Random, key: i64, version: i64) -> bo
             false
         }
         12 => {
-            client.run("BEGIN");
-            client.run(&undone);
+            let _ = client.run("BEGIN") && client.run(&undone);
             client.leave();
             false
         }
