@@ -3,9 +3,9 @@
 //! A column has a range if its values before and after the statement are known to be in it. All others may change anywhere.
 
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, BinaryOperator, ConflictTarget, Delete, Expr, FromTable, Insert,
-    OnConflict, OnConflictAction, OnInsert, Query, SelectItem, SetExpr, Statement as Parsed, TableObject,
-    Update, WildcardAdditionalOptions,
+    Assignment, AssignmentTarget, BinaryOperator, ConflictTarget, Delete, Expr, FromTable, Function,
+    FunctionArguments, Insert, OnConflict, OnConflictAction, OnInsert, Query, SelectItem, SetExpr,
+    Statement as Parsed, TableObject, Update, WildcardAdditionalOptions,
 };
 
 use super::operands::{Operand, Range, operand};
@@ -13,6 +13,19 @@ use super::read::column;
 use super::{Name, Reason, Statement, Write, params};
 use crate::recognise::expression::is_known;
 use crate::recognise::{Table, only_table, table_parts};
+
+/// Functions without arguments that PostgreSQL has itself, so that one of a user is never found before them.
+const MOMENTS: [&str; 9] = [
+    "clock_timestamp",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "localtime",
+    "localtimestamp",
+    "now",
+    "statement_timestamp",
+    "transaction_timestamp",
+];
 
 /// # Errors
 /// Why it may do anything.
@@ -76,7 +89,7 @@ fn inserted(insert: &Insert) -> Result<(Vec<String>, Ranges), Reason> {
         return Err(unknown());
     }
     let rows = rows_of(source).ok_or("it inserts what is no list of VALUES")?;
-    rows.iter().flat_map(|row| row.iter()).try_for_each(is_known)?;
+    rows.iter().flat_map(|row| row.iter()).try_for_each(computes)?;
     returned(returning.as_deref())?;
     let keeps_rows = match on {
         None => true,
@@ -163,12 +176,30 @@ fn updated(update: &Update) -> Result<(Vec<String>, Ranges), Reason> {
     Ok((table.parts, ranges))
 }
 
+/// What is written may be the moment, too.
+fn computes(expr: &Expr) -> Result<(), Reason> {
+    match expr {
+        Expr::Function(Function {
+            name, uses_odbc_syntax: false, args, filter: None, over: None, ..
+        }) => {
+            let has_none = match args {
+                FunctionArguments::None => true,
+                FunctionArguments::List(list) => list.args.is_empty() && list.clauses.is_empty(),
+                FunctionArguments::Subquery(_) => false,
+            };
+            let is_moment = has_none && MOMENTS.contains(&&*name.to_string().to_ascii_lowercase());
+            if is_moment { Ok(()) } else { is_known(expr) }
+        }
+        other => is_known(other),
+    }
+}
+
 /// The columns that are set.
 fn assigned(assignments: &[Assignment]) -> Result<Vec<String>, Reason> {
     assignments
         .iter()
         .map(|Assignment { target, value }| {
-            is_known(value)?;
+            computes(value)?;
             match target {
                 AssignmentTarget::ColumnName(name) => match &table_parts(name)?[..] {
                     [column] => Ok(column.clone()),

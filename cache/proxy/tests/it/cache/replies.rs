@@ -1,7 +1,9 @@
 //! Replies are the same direct, through the proxy, and from the cache.
 
-use super::setting::{Setting, run};
+use super::setting::{Setting, run, runtime, server, settings, start};
 use crate::raw::{Raw, Received, bind, describe, execute, message, parse, sync};
+use crate::transcripts::are_the_same;
+use crate::world::{psql, run as run_program};
 
 const SHAPES: [&str; 24] = [
     "SELECT * FROM orders WHERE customer = 7",
@@ -68,6 +70,40 @@ fn asked(raw: &mut Raw, text: &str, mode: Mode) -> Vec<Received> {
     }
     raw.send(&[sent, execute("", 0), sync()].concat());
     raw.until_ready()
+}
+
+/// Sessions that have nothing to do with what is cached are what they are without a cache.
+#[test]
+fn scripted_sessions_are_the_same_before_a_cache() {
+    let Some(setting) = Setting::start() else { return };
+    let admin = |sql: &str| drop(psql(&setting.postgres.url(), &["-c", sql]).expect_success());
+    are_the_same(setting.server_port(), setting.proxy().address().port(), admin);
+}
+
+/// Programs that do not know of it get the same sums, and their reads are hits where nothing was written.
+#[test]
+fn pgbench_runs_before_a_cache() {
+    let Some(postgres) = server("SELECT 1") else { return };
+    run_program("pgbench", &["-i", "-q", &postgres.url()], &[], "").expect_success();
+    let runtime = runtime();
+    let settings = settings(&postgres, "public.pgbench_accounts.aid");
+    let proxy = start(&runtime, &postgres, settings).unwrap();
+    let setting = Setting { postgres, proxy: Some(proxy), runtime };
+    setting.opens();
+    let url = setting
+        .postgres
+        .url()
+        .replace(&setting.server_port().to_string(), &setting.proxy().address().port().to_string());
+    for mode in ["simple", "extended", "prepared"] {
+        run_program("pgbench", &["-n", "-M", mode, "-c", "2", "-t", "30", &url], &[], "").expect_success();
+        run_program("pgbench", &["-S", "-n", "-M", mode, "-c", "2", "-t", "200", &url], &[], "")
+            .expect_success();
+    }
+    let counts = setting.counts();
+    assert!(counts.misses > 100 && counts.writes > 100, "{}", counts.report());
+    let sums =
+        "SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) FROM pgbench_history)";
+    assert_eq!(psql(&setting.postgres.url(), &["-c", sums]).expect_success().trim(), "t");
 }
 
 #[test]
