@@ -14,7 +14,7 @@ use std::time::Duration;
 use lacuna_base::{Error, Result};
 use lacuna_cache::sql::{Statement, TableClaim, TableClaims};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::catalogue::{self, Catalogue, Fact};
 use super::settings::CacheSettings;
@@ -22,7 +22,9 @@ use super::{Cache, Processes};
 
 /// Pause between two looks at server processes.
 const LOOK: Duration = Duration::from_millis(250);
-/// The same while nothing is shown.
+/// Shortest pause between two looks.
+const BETWEEN: Duration = Duration::from_millis(30);
+/// Pause while nothing is shown.
 const CLOSED: Duration = Duration::from_millis(50);
 /// How old a renewal of the lease may be when the catalogue is read.
 const RENEWAL_MS: u64 = 900;
@@ -96,6 +98,8 @@ async fn watch(watcher: Arc<Watcher>, cache: Arc<Cache>) {
             cache.results.close(why.to_string());
             looked.until_reading = 0;
         }
+        // Statements that may do anything come in any number; the catalogue is not read for each of them.
+        sleep(BETWEEN).await;
         let pause = if cache.results.closed().is_some() { CLOSED } else { LOOK };
         let woken = timeout(pause, cache.wake.notified()).await.is_ok();
         looked.until_reading = if woken { 0 } else { looked.until_reading.saturating_sub(1) };

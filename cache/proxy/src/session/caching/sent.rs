@@ -89,9 +89,9 @@ impl Session<'_> {
 
     /// The input function of a value's type may do anything, unless the statement is known to have none of users.
     fn binds(&self, state: &mut State, body: &[u8]) {
-        let is_known = state.bind(body);
-        if !is_known {
-            self.executes(state, None, &[]);
+        let plan = state.bind(body);
+        if !plan.as_ref().is_some_and(|plan| !matches!(plan.statement, Statement::Unknown(_))) {
+            self.executes(state, plan.as_deref(), &[]);
         }
     }
 

@@ -13,7 +13,7 @@ use super::Session;
 use super::capture::Capture;
 use super::names::Names;
 use crate::cache::{Hold, Identity, Plan, Touched};
-use crate::recognise::strict::{Session as AboutSession, Statement};
+use crate::recognise::strict::Session as AboutSession;
 use crate::wire::Fields;
 
 /// What a session may do in the transaction that it is in.
@@ -147,12 +147,12 @@ impl State {
         }
     }
 
-    /// Whether it is known what is bound.
-    pub(super) fn bind(&mut self, body: &[u8]) -> bool {
+    /// What is bound, if that is known.
+    pub(super) fn bind(&mut self, body: &[u8]) -> Option<Arc<Plan>> {
         let mut fields = Fields::new(body);
         let (Some(portal), Some(name)) = (fields.text(), fields.text()) else {
             self.bind_of_unknown();
-            return false;
+            return None;
         };
         if self.portals.len() >= MAX_PORTALS {
             self.portals.clear();
@@ -160,10 +160,9 @@ impl State {
         let plan = self.names.get(name);
         // If this fails, the portal of an earlier flight is still there.
         let is_certain = portal.is_empty() || !self.portals.contains_key(portal);
-        let is_known = plan.as_ref().is_some_and(|plan| !matches!(plan.statement, Statement::Unknown(_)));
-        let bound = Portal { plan: plan.filter(|_| is_certain), values: fields.rest().into() };
+        let bound = Portal { plan: plan.clone().filter(|_| is_certain), values: fields.rest().into() };
         self.portals.insert(portal.into(), bound);
-        is_known
+        plan
     }
 
     /// Some portal was bound to some statement.
