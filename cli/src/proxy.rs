@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
-use lacuna_proxy::{Counts, Options, Proxy, Suggestions, Upstream};
+use lacuna_proxy::{CacheCounts, CacheSettings, Counts, Options, Proxy, Suggestions, Upstream};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::commands::proxy::ProxyArgs;
@@ -38,14 +38,20 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
     let proxy = options(args, suggestions.clone())?.start().await?;
     say(&format!("listening at {}", proxy.address()));
-    tokio::select! {
-        () = stop => {}
-        () = report(args.report_every, suggestions.as_deref(), &proxy) => {}
-    }
-    let counts = proxy.counts();
+    let is_superseded = tokio::select! {
+        () = stop => false,
+        () = report(args.report_every, suggestions.as_deref(), &proxy) => false,
+        () = proxy.superseded() => true,
+    };
+    let (counts, cached) = (proxy.counts(), proxy.cache_counts());
     proxy.drain(Duration::from_secs(args.drain)).await;
-    print(suggestions.as_deref(), counts);
-    Ok(())
+    print(suggestions.as_deref(), counts, cached);
+    if is_superseded { Err(superseded()) } else { Ok(()) }
+}
+
+fn superseded() -> Error {
+    let message = "another process has taken a registered table: this one was silent for too long, and its sessions have ended";
+    Error::unavailable(message)
 }
 
 /// Each client takes two connections, and the system's first limit is mostly 1,024.
@@ -64,10 +70,22 @@ fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Op
     if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
         options = options.with_certificate(certificate, key);
     }
+    if let Some(settings) = cache(args)? {
+        options = options.with_cache(settings);
+    }
     Ok(match suggestions {
         Some(suggestions) => options.with_suggestions(suggestions),
         None => options,
     })
+}
+
+/// The cache, if there is to be one: the command line asks for all that it needs.
+fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
+    let (Some(account), Some(columns)) = (&args.account, &args.register) else { return Ok(None) };
+    let settings = CacheSettings::new(account, columns.parse()?)
+        .with_writers(args.writers.iter().cloned())
+        .with_bytes((args.cache_mib as usize) << 20);
+    Ok(args.cache.is_some().then_some(settings))
 }
 
 /// Prints a report each time the interval has passed; never returns.
@@ -75,16 +93,19 @@ async fn report(every: Option<u64>, suggestions: Option<&Suggestions>, proxy: &P
     let Some(seconds) = every else { return std::future::pending().await };
     loop {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
-        print(suggestions, proxy.counts());
+        print(suggestions, proxy.counts(), proxy.cache_counts());
     }
 }
 
-fn print(suggestions: Option<&Suggestions>, counts: Counts) {
+fn print(suggestions: Option<&Suggestions>, counts: Counts, cached: Option<CacheCounts>) {
     let Counts { open, sessions, refused, cancels, unfollowed, .. } = counts;
     say(&format!(
         "\n{sessions} sessions, {open} of them open, {unfollowed} not followed; {refused} clients refused; \
          {cancels} requests to cancel"
     ));
+    if let Some(cached) = cached {
+        say(cached.report().trim_end());
+    }
     if let Some(suggestions) = suggestions {
         say(suggestions.report().trim_end());
     }

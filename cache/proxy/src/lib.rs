@@ -1,4 +1,4 @@
-//! A proxy before PostgreSQL: it relays every byte, and says which range reads a cache would answer.
+//! A proxy before PostgreSQL: it relays every byte, says which range reads a cache would answer, and may be that cache.
 //!
 //! | module | what it is |
 //! | --- | --- |
@@ -8,21 +8,23 @@
 //! | `wire` | the bytes of the protocol: messages in a stream, first packets, errors |
 //! | `follow` | what goes on in a session, without a change to its bytes |
 //! | `recognise` | statements that bound a column of one table, and writes |
+//! | `cache` | replies in memory, what writes do to them, and what the catalogue says |
 //! | `suggest` | what the statements of all sessions say about columns worth caching |
 //!
-//! Clients, users and passwords stay as they are: logins pass through. The proxy caches nothing yet; it is the relay,
-//! and the eyes, of a cache to come.
+//! Clients, users and passwords stay as they are: logins pass through. Without [`CacheSettings`] nothing is cached.
 //!
 //! Guarantee: both sides receive the bytes that the other has sent, in order. There are three exceptions: requests for
 //! TLS are answered by the proxy, offers of channel binding are left out where no client could use them, and a session
 //! that the proxy ends, or whose database has gone, ends with an error message. What the follower does not understand
-//! is relayed all the same.
+//! is relayed all the same. With a cache, a read that begins after a write was answered shows that write, as long as all
+//! writes come through this proxy.
 //!
 //! Cost: two system calls for each flight of messages, and buffers of 16 to 128 kB a session, whatever its
 //! messages. Suggestions remember at most 4 MB of texts of a session, and some 100 MB of all.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failed test panics"))]
 
+mod cache;
 mod connection;
 mod follow;
 mod options;
@@ -35,6 +37,10 @@ mod tls;
 mod upstream;
 mod wire;
 
+#[cfg(feature = "flaws")]
+#[doc(hidden)]
+pub use cache::Flaw;
+pub use cache::{CacheCounts, CacheSettings, Registered};
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;
 pub use proxy::Proxy;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use lacuna_base::{Error, Result};
 use tokio::net::TcpListener;
 
+use crate::cache::{Cache, CacheSettings};
 use crate::proxy::Proxy;
 use crate::shared::Shared;
 use crate::suggest::Suggestions;
@@ -42,6 +43,7 @@ pub struct Options {
     pub(crate) login_timeout: Duration,
     pub(crate) identity: Option<(PathBuf, PathBuf)>,
     pub(crate) suggestions: Option<Arc<Suggestions>>,
+    pub(crate) cache: Option<CacheSettings>,
 }
 
 impl Options {
@@ -56,6 +58,7 @@ impl Options {
             login_timeout: Duration::from_secs(60),
             identity: None,
             suggestions: None,
+            cache: None,
         }
     }
 
@@ -96,11 +99,18 @@ impl Options {
         Self { suggestions: Some(suggestions), ..self }
     }
 
-    /// Starts the proxy. The database is not asked: it may come later.
+    /// Caches range reads of registered columns.
+    #[must_use]
+    pub fn with_cache(self, settings: CacheSettings) -> Self {
+        Self { cache: Some(settings), ..self }
+    }
+
+    /// Starts the proxy. Without a cache the database is not asked: it may come later.
     ///
     /// # Errors
-    /// `InvalidInput` if options do not go together or a certificate cannot be used, `Unavailable` if a file cannot be
-    /// read or the address cannot be listened at.
+    /// `InvalidInput` if options do not go together, a certificate cannot be used or columns cannot be cached;
+    /// `Unavailable` if a file cannot be read, the address cannot be listened at, the database of a cache does not answer,
+    /// or another process caches one of the tables.
     pub async fn start(self) -> Result<Proxy> {
         let connector = Connector::new(self.upstream.clone().checked()?, self.login_timeout)?;
         let identity = match &self.identity {
@@ -110,6 +120,12 @@ impl Options {
         let listener = TcpListener::bind(self.listen).await.map_err(|why| {
             Error::unavailable(format!("{} cannot be listened at: {why}", self.listen)).with_source(why)
         })?;
-        Proxy::start(listener, Shared::new(self, connector, identity))
+        let (cache, watch) = match &self.cache {
+            Some(settings) => {
+                Cache::start(settings).await.map(|(cache, watch)| (Some(cache), Some(watch)))?
+            }
+            None => (None, None),
+        };
+        Proxy::start(listener, Shared::new(self, connector, identity, cache), watch)
     }
 }

@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use crate::cache::{CacheCounts, Watch};
 use crate::session;
 use crate::shared::{Counts, Phase, Shared};
 use crate::suggest::{Collector, Suggestions};
@@ -29,15 +30,17 @@ pub struct Proxy {
     accepting: JoinHandle<()>,
     /// Reads for suggestions until it is dropped.
     _collector: Option<Collector>,
+    /// Keeps the cache true to what is outside.
+    watch: Option<Watch>,
 }
 
 impl Proxy {
-    pub(crate) fn start(listener: TcpListener, shared: Shared) -> Result<Self> {
+    pub(crate) fn start(listener: TcpListener, shared: Shared, watch: Option<Watch>) -> Result<Self> {
         let address = listener.local_addr().map_err(|why| Error::unavailable(why.to_string()))?;
         let shared = Arc::new(shared);
         let accepting = tokio::spawn(run(listener, shared.clone()));
         let collector = shared.options.suggestions.as_ref().map(Suggestions::start_collecting);
-        Ok(Self { address, shared, accepting, _collector: collector })
+        Ok(Self { address, shared, accepting, _collector: collector, watch })
     }
 
     /// Where clients connect to.
@@ -48,6 +51,20 @@ impl Proxy {
     /// What it has done so far.
     pub fn counts(&self) -> Counts {
         self.shared.counts()
+    }
+
+    /// What its cache has done so far, if it has one.
+    pub fn cache_counts(&self) -> Option<CacheCounts> {
+        self.shared.cache.as_ref().map(|cache| cache.counts())
+    }
+
+    /// Returns when another process has taken a table from this proxy's cache, which was silent for too long: the sessions
+    /// here have ended, as that process would not see what they write.
+    pub async fn superseded(&self) {
+        match &self.shared.cache {
+            Some(cache) => cache.superseded().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Takes no more clients, ends each session between two of its transactions with SQLSTATE 57P01, and stops after
@@ -64,6 +81,9 @@ impl Proxy {
         if !self.accepting.is_finished() {
             drop(timeout(GRACE, &mut self.accepting).await);
         }
+        if let Some(watch) = self.watch.take() {
+            watch.stop().await;
+        }
     }
 }
 
@@ -77,8 +97,18 @@ impl Drop for Proxy {
 /// Accepts clients until the proxy drains; ends when their sessions have ended.
 async fn run(listener: TcpListener, shared: Arc<Shared>) {
     let mut sessions = JoinSet::new();
-    accept(listener, &shared, &mut sessions).await;
+    tokio::select! {
+        () = accept(listener, &shared, &mut sessions) => {}
+        () = superseded(&shared) => drop(shared.phase.send_replace(Phase::Stopping)),
+    }
     while sessions.join_next().await.is_some() {}
+}
+
+async fn superseded(shared: &Shared) {
+    match &shared.cache {
+        Some(cache) => cache.superseded().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The listener is closed on return: later clients are refused by the system.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::cache::Cache;
 use crate::options::Options;
 use crate::tls::Identity;
 use crate::upstream::Connector;
@@ -27,14 +28,20 @@ pub(crate) struct Shared {
     pub(crate) identity: Option<Identity>,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) counters: Counters,
+    pub(crate) cache: Option<Arc<Cache>>,
     slots: Arc<Semaphore>,
 }
 
 impl Shared {
-    pub(crate) fn new(options: Options, connector: Connector, identity: Option<Identity>) -> Self {
+    pub(crate) fn new(
+        options: Options,
+        connector: Connector,
+        identity: Option<Identity>,
+        cache: Option<Arc<Cache>>,
+    ) -> Self {
         let slots = Arc::new(Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS)));
         let phase = watch::Sender::new(Phase::Serving);
-        Self { options, connector, identity, phase, counters: Counters::default(), slots }
+        Self { options, connector, identity, phase, counters: Counters::default(), cache, slots }
     }
 
     /// The right to a session, until it is dropped; `None` if all are taken.

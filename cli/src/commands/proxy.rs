@@ -1,4 +1,4 @@
-//! `lacuna proxy`: a relay before PostgreSQL that says what a cache would spare.
+//! `lacuna proxy`: a relay before PostgreSQL that caches, or says what a cache would spare.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,15 +12,17 @@ Examples:
   lacuna proxy --upstream postgres://127.0.0.1:5432 --listen 127.0.0.1:6432 --report-every 60
   lacuna proxy --upstream 'postgres://db.internal/?sslmode=verify-full&sslrootcert=ca.pem' \\
       --listen 0.0.0.0:6432 --certificate server.pem --key server.key
+  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache memory --register public.orders.customer \\
+      --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
 
-Clients keep their users, passwords and databases, and connect to the proxy instead of the database. Nothing is cached yet:
-docs/guide/postgres-proxy.md.
+Clients keep their users, passwords and databases, and connect to the proxy instead of the database. What is cached, what never,
+and which rights a cache needs: docs/guide/postgres-proxy.md.
 
 Needs a binary that was built with the proxy, in the checkout by
 `cargo build --release -p lacuna-cli --features proxy`.";
 
-/// Relay PostgreSQL's protocol byte for byte, and suggest which columns to cache
+/// Relay PostgreSQL's protocol byte for byte, cache range reads, and suggest which columns to cache
 ///
 /// Runs until SIGTERM or Ctrl-C, then lets transactions end, and prints what a cache of each column would have spared.
 #[derive(Debug, Args)]
@@ -46,6 +48,24 @@ pub(crate) struct ProxyArgs {
     /// The key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub(crate) key: Option<PathBuf>,
+    /// Keep replies to range reads: `memory`
+    #[arg(long, value_name = "WHERE", value_parser = ["memory"], requires_all = ["register", "writes", "account"])]
+    pub(crate) cache: Option<String>,
+    /// Columns whose range reads are kept: SCHEMA.TABLE.COLUMN, with commas between
+    #[arg(long, value_name = "COLUMNS", requires = "cache")]
+    pub(crate) register: Option<String>,
+    /// How writes past the proxy are kept out: `rights`, no role but those of --writers may write
+    #[arg(long, value_name = "HOW", value_parser = ["rights"], requires = "cache")]
+    pub(crate) writes: Option<String>,
+    /// Roles that may write registered tables, because they connect through this proxy only, with commas between
+    #[arg(long, value_name = "ROLES", value_delimiter = ',', requires = "cache")]
+    pub(crate) writers: Vec<String>,
+    /// The proxy's own login, which reads the catalogue and holds a lease: postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    #[arg(long, value_name = "URL", requires = "cache")]
+    pub(crate) account: Option<String>,
+    /// Most memory for replies
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub(crate) cache_mib: u32,
     /// Print suggestions each time this many seconds have passed, and at the end
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) report_every: Option<u64>,

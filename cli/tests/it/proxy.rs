@@ -23,6 +23,14 @@ fn arguments_that_do_not_go_together_are_refused() {
         ("proxy --upstream mysql://a", "the upstream is no postgres://"),
         ("proxy --upstream postgres://a?sslmode=verify-full", "needs the file of an authority"),
         ("proxy --upstream postgres://a --certificate a.pem --key a.key", "cannot be read"),
+        (
+            "proxy --upstream postgres://a --cache memory --register a.b --writes rights --account postgres://a",
+            "a.b is no SCHEMA.TABLE.COLUMN",
+        ),
+        (
+            "proxy --upstream postgres://a --cache memory --register a.b.c --writes rights --account ftp://a",
+            "is not a database URL",
+        ),
     ];
     for (line, expected) in wrong {
         let sentence = folder.lacuna(line).sentence(2);
@@ -58,4 +66,48 @@ fn suggestions_are_printed_at_a_signal() {
     assert!(child.wait().unwrap().success());
     assert!(report.contains("t.a") && report.contains("2 reads that bound a column"), "{report}");
     assert!(report.contains("1  it is more than one statement"), "{report}");
+}
+
+#[test]
+fn a_cache_is_counted_and_its_rights_are_checked() {
+    let Some(postgres) = Postgres::start() else { return };
+    let psql = |url: &str, scripts: &[&str]| {
+        let scripts = scripts.iter().flat_map(|script| ["-c", script]);
+        Command::new("psql").args(["-X", "-q", url]).args(scripts).output().unwrap()
+    };
+    let table = "CREATE TABLE t (a INT); CREATE ROLE app LOGIN; GRANT SELECT, INSERT ON t TO app";
+    while !psql(&postgres.url(), &[table]).status.success() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let start = |writers: &str| {
+        let fixed = ["proxy", "--listen", "127.0.0.1:0", "--cache", "memory", "--writes", "rights"];
+        Command::new(crate::BINARY)
+            .args(fixed)
+            .args(["--register", "public.t.a", "--upstream", &postgres.url(), "--account", &postgres.url()])
+            .args(["--writers", writers])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let refused = start("postgres").wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && said.contains("the role app can log in and write"), "{said}");
+    let mut child = start("postgres,app");
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    let url = format!("postgres://app@{}/postgres", line.trim().strip_prefix("listening at ").unwrap());
+    // It opens once the catalogue was read.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let read = "SELECT * FROM t WHERE a = 1";
+    assert!(psql(&url, &[read, read, "INSERT INTO t (a) VALUES (1)", read, read]).status.success());
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let mut report = String::new();
+    out.read_to_string(&mut report).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(
+        report.contains("cache: 2 hits, 2 misses, 2 replies kept; 1 writes dropped 1 entries"),
+        "{report}"
+    );
 }

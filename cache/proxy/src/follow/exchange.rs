@@ -77,7 +77,13 @@ impl Exchange {
 
     /// Whether the session is between transactions and waits for nothing.
     pub(super) fn is_idle(&self) -> bool {
-        self.transaction == Some(b'I') && self.asked.is_empty() && !self.is_open && !self.is_skipping
+        self.rest() == Some(b'I')
+    }
+
+    /// The transaction's state, if the session waits for nothing.
+    pub(super) fn rest(&self) -> Option<u8> {
+        let is_resting = self.asked.is_empty() && !self.is_open && !self.is_skipping;
+        self.transaction.filter(|_| is_resting)
     }
 
     /// # Errors

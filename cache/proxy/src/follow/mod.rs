@@ -78,6 +78,19 @@ impl<'s> Following<'s> {
         is_whole && follower.exchange.as_ref().is_some_and(Exchange::is_idle)
     }
 
+    /// The transaction's state as `ReadyForQuery` said it, if all that was sent is answered.
+    pub(crate) fn rest(&self) -> Option<u8> {
+        let follower = self.lock();
+        let is_whole = follower.client.as_ref().is_some_and(Framer::is_between_messages)
+            && follower.server.as_ref().is_some_and(Framer::is_between_messages);
+        follower.exchange.as_ref().filter(|_| is_whole).and_then(Exchange::rest)
+    }
+
+    /// Whether all that came was understood.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.lock().exchange.is_some()
+    }
+
     fn noticing_loss<T>(&self, change: impl FnOnce(&mut Follower) -> T) -> T {
         let mut follower = self.lock();
         let was_followed = follower.exchange.is_some();

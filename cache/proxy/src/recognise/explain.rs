@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::strict::{self, Range};
 use super::{Bounded, Statement, recognise};
 
 /// What a cache would do with a statement.
@@ -14,6 +15,15 @@ pub enum Explanation {
         table: String,
         /// The columns that it bounds.
         columns: Vec<String>,
+    },
+    /// Suggestions count it for these columns, and the cache does not keep its reply.
+    Counted {
+        /// The table that it reads.
+        table: String,
+        /// The columns that it bounds.
+        columns: Vec<String>,
+        /// Why its reply is not kept.
+        reason: String,
     },
     /// It writes the table, and takes results of it from the cache.
     Write {
@@ -29,7 +39,7 @@ pub enum Explanation {
     },
 }
 
-/// Says what a cache would do with a statement, by its text alone.
+/// Says what a cache would do with a statement, by its text alone: types of columns are in the catalogue.
 ///
 /// ```
 /// use lacuna_proxy::explain;
@@ -42,10 +52,24 @@ pub enum Explanation {
 #[must_use]
 pub fn explain(sql: &str) -> Explanation {
     let names = |columns: Vec<Bounded>| columns.into_iter().map(|bounded| bounded.column).collect();
-    match recognise(sql) {
-        Ok(Statement::Read { table, columns }) => Explanation::Cacheable { table, columns: names(columns) },
-        Ok(Statement::Write { table, columns }) => Explanation::Write { table, columns: names(columns) },
-        Err(reason) => Explanation::Relayed { reason },
+    match (recognise(sql), strict::statement(sql)) {
+        (Ok(Statement::Read { table, .. }), strict::Statement::Read(read)) => {
+            let columns = read.ranges.into_iter().map(|(column, _): (String, Range)| column).collect();
+            Explanation::Cacheable { table, columns }
+        }
+        (Ok(Statement::Read { table, columns }), strict::Statement::PlainRead { reason, .. }) => {
+            Explanation::Counted { table, columns: names(columns), reason }
+        }
+        (Ok(Statement::Read { table, columns }), _) => Explanation::Counted {
+            table,
+            columns: names(columns),
+            reason: "its text is read in more than one way".to_owned(),
+        },
+        (Ok(Statement::Write { table, columns }), strict::Statement::Write(_)) => {
+            Explanation::Write { table, columns: names(columns) }
+        }
+        (Ok(Statement::Write { table, .. }), _) => Explanation::Write { table, columns: Vec::new() },
+        (Err(reason), _) => Explanation::Relayed { reason },
     }
 }
 
@@ -55,6 +79,10 @@ impl fmt::Display for Explanation {
             Self::Cacheable { table, columns } => {
                 let columns: Vec<String> = columns.iter().map(|column| format!("{table}.{column}")).collect();
                 write!(f, "a cache can answer it if {} is registered", columns.join(" or "))
+            }
+            Self::Counted { table, columns, reason } => {
+                let columns: Vec<String> = columns.iter().map(|column| format!("{table}.{column}")).collect();
+                write!(f, "it is relayed: {reason}; suggestions count it for {}", columns.join(" and "))
             }
             Self::Write { table, columns } if columns.is_empty() => {
                 write!(f, "it writes {table}: every result of the table leaves the cache")

@@ -10,6 +10,7 @@ mod bounds;
 mod explain;
 mod expression;
 mod select;
+pub(crate) mod strict;
 mod template;
 mod words;
 mod write;
@@ -106,6 +107,10 @@ fn folded(ident: &Ident) -> String {
 
 /// A table, with the schema's name if it is written.
 fn table_name(name: &ObjectName) -> Result<String, Reason> {
+    table_parts(name).map(|parts| parts.join("."))
+}
+
+fn table_parts(name: &ObjectName) -> Result<Vec<String>, Reason> {
     let parts: Option<Vec<String>> = name
         .0
         .iter()
@@ -118,13 +123,15 @@ fn table_name(name: &ObjectName) -> Result<String, Reason> {
     if matches!(&parts[..], [first, ..] if first.starts_with("pg_") || first == "information_schema") {
         return Err("it asks the catalogue".to_owned());
     }
-    Ok(parts.join("."))
+    Ok(parts)
 }
 
 /// A table of a statement, and how the statement calls it.
 #[derive(Debug)]
 struct Table {
     name: String,
+    /// The parts of the name, the last one being the table's own.
+    parts: Vec<String>,
     alias: String,
 }
 
@@ -157,12 +164,12 @@ fn only_table(from: &[TableWithJoins]) -> Result<Table, Reason> {
     if !(with_hints.is_empty() && partitions.is_empty() && index_directives.is_empty()) {
         return Err("FROM names no plain table".to_owned());
     }
-    let name = table_name(name)?;
+    let parts = table_parts(name)?;
     let alias = match alias {
-        None => name.rsplit('.').next().unwrap_or_default().to_owned(),
+        None => parts.last().cloned().unwrap_or_default(),
         Some(alias) if alias.columns.is_empty() && alias.at.is_none() => folded(&alias.name),
         // `FROM t AS q(b, a)` gives columns other names.
         Some(_) => return Err("an alias gives columns other names".to_owned()),
     };
-    Ok(Table { name, alias })
+    Ok(Table { name: parts.join("."), parts, alias })
 }

@@ -1,5 +1,6 @@
 //! A client, from its first byte to its last.
 
+mod caching;
 mod cancel;
 mod farewell;
 mod hello;
@@ -56,7 +57,10 @@ async fn session(shared: &Shared, client: Connection, packet: &[u8]) -> io::Resu
     };
     Counters::add(&shared.counters.sessions);
     match login::begin(shared, &client, packet).await {
-        Ok(begun) => relay::run(shared, client, begun).await,
+        Ok(begun) => match &shared.cache {
+            Some(cache) => caching::run(shared, cache, client, begun).await,
+            None => relay::run(shared, client, begun).await,
+        },
         Err(why) => {
             tracing::warn!(%why, "the database cannot be reached");
             let sentence = format!("the proxy cannot reach the database: {why}");

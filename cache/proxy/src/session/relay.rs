@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Why a client's bytes are relayed no more, while the database's still are.
 #[derive(Debug)]
-enum Done {
+pub(super) enum Done {
     /// The client sends no more.
     Sending,
     /// The database takes no more: the other direction finds out why, after it has relayed what is said last.
@@ -37,7 +37,7 @@ enum Done {
 
 /// Why a session ends.
 #[derive(Debug)]
-enum End {
+pub(super) enum End {
     /// The client has gone, or said goodbye.
     Client,
     Upstream,
@@ -64,7 +64,7 @@ pub(super) async fn run(shared: &Shared, client: Connection, begun: Begun) -> io
 }
 
 /// Both directions until the session is at its end. A client that sends nothing more may still read.
-async fn until_end(
+pub(super) async fn until_end(
     shared: &Shared,
     following: &Following<'_>,
     up: impl Future<Output = Result<Done, End>>,
@@ -96,7 +96,7 @@ fn is_expected(end: &End, done: Option<&Done>, following: &Following<'_>) -> boo
 }
 
 /// Returns when the session is to end: now, or between two transactions.
-async fn close_when_due(shared: &Shared, following: &Following<'_>) {
+pub(super) async fn close_when_due(shared: &Shared, following: &Following<'_>) {
     shared.end_of_serving().await;
     while shared.is_draining() && !following.is_idle() {
         sleep(LOOK).await;
@@ -104,7 +104,7 @@ async fn close_when_due(shared: &Shared, following: &Following<'_>) {
 }
 
 /// What the client is sent at the end.
-fn last_words(shared: &Shared, end: &End) -> Option<Vec<u8>> {
+pub(super) fn last_words(shared: &Shared, end: &End) -> Option<Vec<u8>> {
     Some(match end {
         End::Client => return None,
         End::Upstream => {
@@ -173,7 +173,7 @@ async fn to_client(
     }
 }
 
-async fn pass(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
+pub(super) async fn pass(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
     to.write_all(bytes).await?;
     to.flush().await
 }

@@ -7,6 +7,7 @@
 mod error_response;
 mod fields;
 mod framer;
+mod inbox;
 pub(crate) mod startup;
 
 #[cfg(test)]
@@ -15,3 +16,4 @@ mod tests;
 pub(crate) use error_response::{Severity, error_response, severity_and_code};
 pub(crate) use fields::Fields;
 pub(crate) use framer::{BadLength, Framer, Message};
+pub(crate) use inbox::{Inbox, Next};

@@ -191,14 +191,21 @@ fn played(port: u16, script: &Script) -> Vec<Received> {
 fn sessions_are_the_same_direct_and_relayed() {
     let Some(world) = World::start() else { return };
     let direct: u16 = world.direct().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
+    are_the_same(direct, world.proxy().address().port(), |sql| drop(world.admin(sql)));
+}
+
+/// Every script at both ports; `admin` runs SQL before each.
+pub(crate) fn are_the_same(direct: u16, proxied: u16, admin: impl Fn(&str)) {
     for script in scripts() {
-        let tidy =
-            || world.admin("DROP TABLE IF EXISTS pages; CREATE TABLE pages (id INT PRIMARY KEY, body TEXT)");
-        let setup =
-            || if script.name == "a table" { world.admin("DROP TABLE IF EXISTS pages") } else { tidy() };
+        let setup = || {
+            admin("DROP TABLE IF EXISTS pages");
+            if script.name != "a table" {
+                admin("CREATE TABLE pages (id INT PRIMARY KEY, body TEXT)");
+            }
+        };
         setup();
         let expected = played(direct, &script);
         setup();
-        assert_eq!(played(world.proxy().address().port(), &script), expected, "{}", script.name);
+        assert_eq!(played(proxied, &script), expected, "{}", script.name);
     }
 }

@@ -35,6 +35,7 @@
 //! | `own_tables.rs` | makes the tables that the cache needs, where it may |
 //! | `table_lease.rs`, `whole/` | which process may cache a table of a database server, and never while dendrites
 //! own its ranges |
+//! | `table_claim.rs` | the same right for a cache that this library did not make |
 //! | `watchdog/` | finds foreign writes past the cache in the log of a database server |
 //! | `database/` | differences between databases, and what their catalogues say of a table |
 //!
@@ -78,6 +79,7 @@ mod sql_value;
 mod statement;
 mod superset;
 mod table;
+mod table_claim;
 mod table_lease;
 #[cfg_attr(
     not(all(feature = "postgres", feature = "mariadb")),
@@ -101,3 +103,4 @@ pub use shared_ranges::SharedRanges;
 pub use sql_value::SqlValue;
 pub use statement::Statement;
 pub use table::{BulkLoad, Condition, QueryLog, Table, Transaction, TransactionBuilder};
+pub use table_claim::{TableClaim, TableClaims};

@@ -18,7 +18,7 @@ use crate::sql::statement::Statement;
 use crate::sql::watched::Watched;
 
 /// How long a holder serves without a renewal.
-const LEASE_MS: u64 = 3_000;
+pub(crate) const LEASE_MS: u64 = 3_000;
 /// How long others wait before they take over; longer than a lease by more than clocks drift apart.
 const PATIENCE_MS: u64 = 3_500;
 

@@ -33,6 +33,16 @@ impl Postgres {
         Self::with(&["-c", "fsync=off"])
     }
 
+    /// As [`Postgres::start`], with these settings besides, each as `name=value`.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_with(settings: &[&str]) -> Option<Self> {
+        let options: Vec<&str> =
+            ["fsync=off"].iter().chain(settings).flat_map(|setting| ["-c", setting]).collect();
+        Self::with(&options)
+    }
+
     /// The same as it is installed: what it acknowledged is on the disk.
     ///
     /// # Panics

@@ -161,7 +161,6 @@ struct Located {
     is_fenceable: bool,
 }
 
-#[cfg(feature = "cluster")]
 /// The one name of a table, however it is asked for.
 pub(crate) async fn canonical(database: &dyn Database, table: &str) -> Result<String> {
     Ok(located(database, table).await?.name.to_string())

@@ -27,9 +27,7 @@ use std::sync::Arc;
 use lacuna_cache_protocol::{Error, Result};
 
 pub(crate) use constraints::Constraints;
-#[cfg(feature = "cluster")]
-pub(crate) use describe::canonical;
-pub(crate) use describe::{Described, describe};
+pub(crate) use describe::{Described, canonical, describe};
 pub(crate) use dialect::Dialect;
 pub(crate) use inlined::inlined;
 pub(crate) use kind::{Column, ColumnKind, TextOrder};

@@ -1,0 +1,43 @@
+//! Types of columns: what may be compared, and what may be shown.
+
+/// Types whose texts and bytes depend on nothing but the value and the settings of the session. Those of users, and those
+/// that name things of the catalogue, are not among them.
+const SHOWN: [u32; 44] = [
+    16, 17, 18, 19, 20, 21, 23, 25, 114, 650, 700, 701, 774, 790, 829, 869, 1000, 1001, 1002, 1005, 1007,
+    1009, 1014, 1015, 1016, 1021, 1022, 1042, 1043, 1082, 1083, 1114, 1115, 1182, 1184, 1185, 1186, 1231,
+    1266, 1560, 1562, 1700, 2950, 3802,
+];
+
+/// What is known of a column's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `smallint`, `integer` or `bigint`.
+    Integer,
+    Bool,
+    /// `text` or `varchar` that is compared by its bytes for equality.
+    Text,
+    Uuid,
+    /// Shown, and never compared.
+    Shown,
+    /// Neither.
+    Other,
+}
+
+impl Kind {
+    /// The kind of a type by its number. Two texts of a collation that is not deterministic may be equal without being
+    /// the same.
+    pub(super) fn of(type_number: u32, is_deterministic: bool) -> Self {
+        match type_number {
+            20 | 21 | 23 => Self::Integer,
+            16 => Self::Bool,
+            25 | 1_043 if is_deterministic => Self::Text,
+            2_950 => Self::Uuid,
+            other if SHOWN.contains(&other) => Self::Shown,
+            _ => Self::Other,
+        }
+    }
+
+    pub(crate) const fn is_shown(self) -> bool {
+        !matches!(self, Self::Other)
+    }
+}

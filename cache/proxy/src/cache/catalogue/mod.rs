@@ -1,0 +1,252 @@
+//! What the catalogue says of the registered tables, and of all that could write them.
+//!
+//! It is read at the start, after every statement that may have changed it, and once a second besides. A statement is
+//! understood by one reading of it: when two readings differ in anything, all results and all understanding begin anew.
+
+mod columns;
+mod queries;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use lacuna_base::{Error, Result};
+use lacuna_cache::sql::{SqlValue, Statement};
+
+use super::registered::Registered;
+use super::span::ColumnId;
+
+pub(crate) use columns::Kind;
+pub(super) use queries::ACTIVITY;
+
+/// A row of the two questions.
+pub(super) type Fact = [String; 6];
+
+/// A schema and a name in it.
+type Name = (String, String);
+
+/// One reading of the catalogue.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Catalogue {
+    facts: Vec<Fact>,
+    tables: BTreeMap<Name, Table>,
+    calm: HashSet<Name>,
+    others: HashSet<Name>,
+    /// Roles that can log in and write a registered table.
+    pub(crate) writers: BTreeSet<String>,
+    /// When the server was started, and the name of the database.
+    pub(crate) start: (String, String),
+}
+
+/// A registered table.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Table {
+    pub(crate) columns: BTreeMap<String, Kind>,
+    /// The registered ones among its columns.
+    pub(crate) registered: Vec<(String, ColumnId)>,
+    /// Whether rows of other tables change with its own, so that a write to it may do anything.
+    pub(crate) acts: bool,
+}
+
+/// What a name in a statement means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meant<'c> {
+    Registered(&'c Table),
+    /// A plain table whose writes do nothing to others.
+    Calm,
+    Unknown,
+}
+
+/// The question whose rows [`Catalogue::read`] takes.
+pub(super) fn question(registered: &Registered, writers: &[String]) -> Statement {
+    let lines: Vec<String> = registered.tables().map(|(schema, name)| format!("{schema}\t{name}")).collect();
+    Statement::new(queries::FACTS).with(lines.join("\n")).with(writers.join("\n"))
+}
+
+/// The rows of a question as texts.
+pub(super) fn facts(rows: Vec<Vec<SqlValue>>) -> Result<Vec<Fact>> {
+    let text = |value: SqlValue| match value {
+        SqlValue::Text(text) => Some(text),
+        SqlValue::Null => Some(String::new()),
+        _ => None,
+    };
+    let fact = |row: Vec<SqlValue>| {
+        let texts: Option<Vec<String>> = row.into_iter().map(text).collect();
+        Fact::try_from(texts?).ok()
+    };
+    let facts: Option<Vec<Fact>> = rows.into_iter().map(fact).collect();
+    facts.ok_or_else(|| Error::unavailable("the catalogue answers in an unknown form"))
+}
+
+impl Catalogue {
+    /// # Errors
+    /// `InvalidInput` with all reasons why the tables cannot be cached.
+    pub(super) fn read(facts: Vec<Fact>, registered: &Registered, allowed: &[String]) -> Result<Self> {
+        let mut catalogue = Self::default();
+        let mut problems = Vec::new();
+        for fact in &facts {
+            problems.extend(catalogue.take(fact, allowed));
+        }
+        for (number, (schema, table, column)) in registered.columns().enumerate() {
+            let found = catalogue.tables.get_mut(&(schema.clone(), table.clone()));
+            match found.map(|table| (table.columns.get(column).copied(), table)) {
+                Some((Some(Kind::Integer), table)) => table.registered.push((column.clone(), number)),
+                Some((Some(_), _)) => problems.push(format!(
+                    "{schema}.{table}.{column} is no smallint, integer or bigint that is stored as it is written"
+                )),
+                Some((None, _)) => problems.push(format!("the table {schema}.{table} has no column {column}")),
+                None => problems.push(format!("there is no table {schema}.{table}")),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Error::invalid_input(problems.join("\n")));
+        }
+        catalogue.facts = facts;
+        Ok(catalogue)
+    }
+
+    /// Keeps a fact, or says what is wrong with it.
+    fn take(&mut self, fact: &Fact, allowed: &[String]) -> Option<String> {
+        let [kind, first, second, third, fourth, fifth] = fact;
+        let name = || (first.clone(), second.clone());
+        match &kind[..] {
+            "column" => {
+                let kind = match (fourth.parse(), &fifth[..]) {
+                    // A generated column is shown like any other, and bounds nothing.
+                    (Ok(number), "true true" | "true false") => match Kind::of(number, false) {
+                        Kind::Other => Kind::Other,
+                        _ => Kind::Shown,
+                    },
+                    (Ok(number), deterministic) => Kind::of(number, deterministic == "false true"),
+                    _ => Kind::Other,
+                };
+                self.tables.entry(name()).or_default().columns.insert(third.clone(), kind);
+            }
+            "acts" => self.tables.entry(name()).or_default().acts = true,
+            "calm" => drop(self.calm.insert(name())),
+            "other" => drop(self.others.insert(name())),
+            "start" => self.start = name(),
+            "version" => {}
+            "writer" => {
+                self.writers.insert(first.clone());
+                return (!allowed.contains(first)).then(|| unlisted(first, second == "true"));
+            }
+            "wrong" => return Some(format!("{first}.{second} cannot be registered: {third}")),
+            "definer" => {
+                return Some(format!(
+                    "the function {first} runs with the rights of {second}, and {third} may call it past the proxy: \
+                     REVOKE EXECUTE ON FUNCTION {first} FROM PUBLIC, and from that role"
+                ));
+            }
+            "shadow" => return Some(format!("{first} of a user could be taken for one of PostgreSQL's own")),
+            "standby" => return Some("the server is a standby, which is late".to_owned()),
+            "encoding" => return Some("the database's encoding is not UTF8".to_owned()),
+            _ => return Some(format!("the catalogue says {kind}, which is not known here")),
+        }
+        None
+    }
+
+    /// Whether sessions would say of themselves under both what they say under one.
+    pub(super) fn has_same_surroundings(&self, other: &Self) -> bool {
+        let of = |catalogue: &Self| -> Vec<Fact> {
+            let is_one = |[kind, name, ..]: &&Fact| {
+                kind == "version" && ["schemas", "roles", "members", "server"].contains(&&name[..])
+            };
+            catalogue.facts.iter().filter(is_one).cloned().collect()
+        };
+        self.start == other.start && of(self) == of(other)
+    }
+
+    /// What `name` means to a session that searches these schemas in this order.
+    pub(crate) fn meant(&self, schema: Option<&str>, name: &str, searched: &[String]) -> Meant<'_> {
+        let named: Vec<&str> = schema.into_iter().collect();
+        let searched: Vec<&str> =
+            if named.is_empty() { searched.iter().map(String::as_str).collect() } else { named };
+        for schema in searched {
+            let full = (schema.to_owned(), name.to_owned());
+            if let Some(table) = self.tables.get(&full) {
+                return Meant::Registered(table);
+            }
+            if self.calm.contains(&full) {
+                return Meant::Calm;
+            }
+            if self.others.contains(&full) {
+                return Meant::Unknown;
+            }
+        }
+        Meant::Unknown
+    }
+}
+
+fn unlisted(role: &str, is_super: bool) -> String {
+    let quoted = role.replace('"', "\"\"");
+    let remedy = if is_super {
+        format!("ALTER ROLE \"{quoted}\" NOSUPERUSER or NOLOGIN")
+    } else {
+        format!(
+            "REVOKE what it has on the table and its schema, and memberships in roles that have it, from \"{quoted}\""
+        )
+    };
+    format!(
+        "the role {role} can log in and write a registered table: {remedy}; or name it in --writers if it connects through \
+         the proxy only"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(parts: [&str; 6]) -> Fact {
+        parts.map(str::to_owned)
+    }
+
+    fn read(more: &[[&str; 6]]) -> Result<Catalogue> {
+        let registered: Registered = "shop.orders.customer".parse().unwrap();
+        let mut facts = vec![
+            fact(["column", "shop", "orders", "customer", "23", "false true"]),
+            fact(["column", "shop", "orders", "note", "25", "false true"]),
+            fact(["calm", "public", "logs", "", "", ""]),
+            fact(["other", "first", "orders", "", "", ""]),
+            fact(["writer", "app", "false", "", "", ""]),
+        ];
+        facts.extend(more.iter().map(|parts| fact(*parts)));
+        Catalogue::read(facts, &registered, &["app".to_owned()])
+    }
+
+    #[test]
+    fn names_mean_what_the_search_path_finds_first() {
+        let catalogue = read(&[]).unwrap();
+        let path = |path: &[&str]| path.iter().map(|schema| (*schema).to_owned()).collect::<Vec<_>>();
+        let meant = |schema, name, searched: &[&str]| match catalogue.meant(schema, name, &path(searched)) {
+            Meant::Registered(_) => 'r',
+            Meant::Calm => 'c',
+            Meant::Unknown => 'u',
+        };
+        assert_eq!(meant(Some("shop"), "orders", &[]), 'r');
+        assert_eq!(meant(None, "orders", &["pg_catalog", "public", "shop"]), 'r');
+        assert_eq!(meant(None, "orders", &["pg_catalog", "first", "shop"]), 'u');
+        assert_eq!(meant(None, "orders", &["pg_catalog", "public"]), 'u');
+        assert_eq!(meant(None, "logs", &["public"]), 'c');
+    }
+
+    #[test]
+    fn every_problem_is_named() {
+        let why = read(&[
+            ["wrong", "shop", "orders", "it has row security", "", ""],
+            ["writer", "eve", "false", "", "", ""],
+            ["definer", "f()", "app", "bob", "", ""],
+            ["surprise", "", "", "", "", ""],
+        ]);
+        let why = why.unwrap_err().to_string();
+        for part in ["row security", "role eve", "REVOKE EXECUTE ON FUNCTION f()", "surprise"] {
+            assert!(why.contains(part), "{part}: {why}");
+        }
+        let registered: Registered = "shop.orders.note,shop.orders.none,none.none.none".parse().unwrap();
+        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true"])];
+        let why = Catalogue::read(facts, &registered, &[]).unwrap_err().to_string();
+        assert!(
+            why.contains("no smallint")
+                && why.contains("no column none")
+                && why.contains("no table none.none")
+        );
+    }
+}

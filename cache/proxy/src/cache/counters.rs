@@ -1,0 +1,113 @@
+//! What the cache has done.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Most reasons that are counted, each for itself.
+const MAX_REASONS: usize = 200;
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) hits: AtomicU64,
+    pub(crate) misses: AtomicU64,
+    pub(crate) filled: AtomicU64,
+    pub(crate) held: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) doubts: AtomicU64,
+    pub(crate) questions: AtomicU64,
+    relayed: Mutex<BTreeMap<String, u64>>,
+}
+
+/// What the cache of a proxy has done.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheCounts {
+    /// Statements that were answered from the cache.
+    pub hits: u64,
+    /// Statements that could have been, and whose reply was not there.
+    pub misses: u64,
+    /// Replies that were kept.
+    pub filled: u64,
+    /// Writes before which entries were dropped: statements, or commits of transactions.
+    pub writes: u64,
+    /// Entries that writes have dropped.
+    pub dropped: u64,
+    /// Writes whose answer never came.
+    pub doubts: u64,
+    /// Questions to sessions about their roles and settings.
+    pub questions: u64,
+    /// Entries that are there.
+    pub entries: usize,
+    /// Bytes that they take, nearly.
+    pub bytes: usize,
+    /// Statements that were relayed and nothing else, by reason.
+    pub relayed: BTreeMap<String, u64>,
+    /// Why nothing is shown, if that is so.
+    pub closed: Option<String>,
+}
+
+impl Counters {
+    pub(crate) fn relayed(&self, reason: &str) {
+        let mut relayed = self.relayed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = relayed.get_mut(reason) {
+            *count += 1;
+        } else if relayed.len() < MAX_REASONS {
+            relayed.insert(reason.to_owned(), 1);
+        }
+    }
+
+    pub(crate) fn counts(&self) -> CacheCounts {
+        let Self { hits, misses, filled, held, dropped, doubts, questions, relayed } = self;
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        CacheCounts {
+            hits: of(hits),
+            misses: of(misses),
+            filled: of(filled),
+            writes: of(held),
+            dropped: of(dropped),
+            doubts: of(doubts),
+            questions: of(questions),
+            relayed: relayed.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            ..CacheCounts::default()
+        }
+    }
+}
+
+pub(crate) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl CacheCounts {
+    /// As text, the most frequent reason first.
+    #[must_use]
+    pub fn report(&self) -> String {
+        let Self {
+            hits,
+            misses,
+            filled,
+            writes,
+            dropped,
+            doubts,
+            questions,
+            entries,
+            bytes,
+            relayed,
+            closed,
+        } = self;
+        let mut text = format!(
+            "cache: {hits} hits, {misses} misses, {filled} replies kept; {writes} writes dropped {dropped} entries, {doubts} of \
+             them without an answer; {entries} entries of {bytes} bytes; {questions} questions to sessions\n"
+        );
+        if let Some(why) = closed {
+            let _ = writeln!(text, "nothing is shown: {why}");
+        }
+        let mut reasons: Vec<_> = relayed.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (reason, count) in reasons {
+            let _ = writeln!(text, "  {count:>8}  relayed: {reason}");
+        }
+        text
+    }
+}

@@ -1,0 +1,137 @@
+//! What a statement does, by its plan, its values, the catalogue and what is known of the session.
+
+use super::catalogue::{Catalogue, Kind, Meant, Table};
+use super::plans::Plan;
+use super::span::{ColumnId, Span, Touched};
+use super::values::Values;
+use crate::recognise::strict::{Name, Need, Range, Read, Session, Statement, Write};
+
+/// Types of parameters that conditions may compare with; 0 where nothing was declared.
+const COMPARED: [u32; 8] = [0, 16, 20, 21, 23, 25, 1_043, 2_950];
+
+/// What a statement does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Its reply may be kept: it shows rows with these values of the column.
+    Cacheable(ColumnId, Span),
+    /// It changes nothing of a registered table.
+    Nothing(String),
+    Write(Touched),
+    Begin {
+        is_plain: bool,
+    },
+    Commit,
+    Rollback,
+    Savepoint,
+    Session(Session),
+    /// It may do anything.
+    Unknown(String),
+}
+
+/// `searched` are the schemas that the session searches, if they are known and names mean what they say.
+pub(crate) fn effect(
+    plan: &Plan,
+    values: &[u8],
+    catalogue: &Catalogue,
+    searched: Option<&[String]>,
+) -> Effect {
+    let of = |name: &Name| {
+        searched
+            .map_or(Meant::Unknown, |searched| catalogue.meant(name.schema.as_deref(), &name.table, searched))
+    };
+    match &plan.statement {
+        Statement::Begin { is_plain } => Effect::Begin { is_plain: *is_plain },
+        Statement::Commit => Effect::Commit,
+        Statement::Rollback => Effect::Rollback,
+        Statement::Savepoint => Effect::Savepoint,
+        Statement::Show => Effect::Nothing("it reads no table".to_owned()),
+        Statement::Session(session) => Effect::Session(*session),
+        Statement::Unknown(reason) => Effect::Unknown(reason.clone()),
+        Statement::PlainRead { table, reason } => match of(table) {
+            Meant::Registered(table) if table.is_plain() => Effect::Nothing(reason.clone()),
+            Meant::Calm => Effect::Nothing("its table is not registered".to_owned()),
+            _ => Effect::Unknown(NO_TABLE.to_owned()),
+        },
+        Statement::Read(read) => match of(&read.table) {
+            Meant::Registered(table) => read_of(plan, read, table, values),
+            Meant::Calm => Effect::Nothing("its table is not registered".to_owned()),
+            Meant::Unknown => Effect::Unknown(NO_TABLE.to_owned()),
+        },
+        Statement::Write(write) => match of(&write.table) {
+            Meant::Registered(table) => write_of(plan, write, table, values),
+            Meant::Calm => Effect::Nothing("it writes a table that is not registered".to_owned()),
+            Meant::Unknown => Effect::Unknown(NO_TABLE.to_owned()),
+        },
+    }
+}
+
+const NO_TABLE: &str = "its table is no plain one, or the session may mean another";
+
+fn read_of(plan: &Plan, read: &Read, table: &Table, bytes: &[u8]) -> Effect {
+    let values = Values { bytes, declared: &plan.declared, counts: &read.params };
+    match fits(plan, read, table) {
+        Err(_) if !table.is_plain() => Effect::Unknown("it reads columns of types of users".to_owned()),
+        Err(reason) => Effect::Nothing(reason),
+        Ok(()) => {
+            let spans = table.registered.iter().filter_map(|(column, number)| {
+                let (_, range) = read.ranges.iter().find(|(bounded, _)| bounded == column)?;
+                Some((*number, values.span(range)?))
+            });
+            let narrowest = spans.min_by_key(|(_, span)| span.high.saturating_sub(span.low));
+            narrowest.map_or_else(
+                || Effect::Nothing("it bounds no registered column by plain integers".to_owned()),
+                |(number, span)| Effect::Cacheable(number, span),
+            )
+        }
+    }
+}
+
+/// Whether the table's columns are what the statement needs.
+fn fits(plan: &Plan, read: &Read, table: &Table) -> Result<(), String> {
+    if read.shows_all && !table.columns.values().all(|kind| kind.is_shown()) {
+        return Err("it shows a column of a type of users or of the catalogue".to_owned());
+    }
+    if !plan.declared.iter().all(|declared| COMPARED.contains(declared)) {
+        return Err("a parameter has a type that is not known here".to_owned());
+    }
+    read.needs.iter().try_for_each(|(column, need)| match table.columns.get(column) {
+        None => Err("it names what is no column of the table".to_owned()),
+        Some(kind) if is_met(*need, *kind) => Ok(()),
+        Some(_) => {
+            Err("it compares or shows a column of a type that is not known to be immutable".to_owned())
+        }
+    })
+}
+
+const fn is_met(need: Need, kind: Kind) -> bool {
+    match need {
+        Need::Any => true,
+        Need::Shown => kind.is_shown(),
+        Need::Integer => matches!(kind, Kind::Integer),
+        Need::Bool => matches!(kind, Kind::Bool),
+        Need::Text => matches!(kind, Kind::Text | Kind::Uuid),
+        Need::Equal => matches!(kind, Kind::Integer | Kind::Bool | Kind::Text | Kind::Uuid),
+    }
+}
+
+fn write_of(plan: &Plan, write: &Write, table: &Table, bytes: &[u8]) -> Effect {
+    if !table.is_plain() {
+        return Effect::Unknown("it writes a table with columns of types of users".to_owned());
+    }
+    if table.acts {
+        return Effect::Write(Touched { is_all: true, ..Touched::default() });
+    }
+    let values = Values { bytes, declared: &plan.declared, counts: &write.params };
+    let spans = table.registered.iter().map(|(column, number)| {
+        let range: Option<&(String, Range)> = write.ranges.iter().find(|(bounded, _)| bounded == column);
+        (*number, range.and_then(|(_, range)| values.span(range)).unwrap_or(Span::ALL))
+    });
+    Effect::Write(Touched { spans: spans.collect(), ..Touched::default() })
+}
+
+impl Table {
+    /// Whether no column has a type of users, whose operators and casts could do anything.
+    fn is_plain(&self) -> bool {
+        self.columns.values().all(|kind| kind.is_shown())
+    }
+}

@@ -1,0 +1,211 @@
+//! Whose session it is, and in which settings: all that could make the same statement give other bytes.
+//!
+//! The proxy asks the session itself, when it begins and after a statement that may have changed the answer: for its roles,
+//! its database, the schemas that it searches and every setting. The whole answer belongs to the identity of a reply. A
+//! number stands for it, which is given once for each text, so that comparing numbers is comparing answers.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::Reading;
+use super::catalogue::Catalogue;
+use crate::wire::Fields;
+
+/// Most answers that are remembered; numbers go on.
+const MAX_KNOWN: usize = 10_000;
+
+/// What a session is asked. Every name is written with its schema, whatever the session searches, and the moment of the start
+/// in a form that no setting changes.
+pub(crate) const QUESTION: &str = "SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, session_user::pg_catalog.text, \
+    current_user::pg_catalog.text, pg_catalog.current_database()::pg_catalog.text, \
+    pg_catalog.to_char(pg_catalog.timezone('UTC', pg_catalog.pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), \
+    pg_catalog.array_to_string(pg_catalog.current_schemas(true), pg_catalog.chr(10)), \
+    (SELECT pg_catalog.string_agg(pg_catalog.concat(s.name, '=', s.setting), pg_catalog.chr(10) ORDER BY s.name) \
+    FROM pg_catalog.pg_settings AS s WHERE pg_catalog.textne(s.name, 'application_name')), \
+    coalesce((SELECT pg_catalog.string_agg(p.name, pg_catalog.chr(10)) FROM pg_catalog.pg_prepared_statements AS p \
+    WHERE NOT p.from_sql), '')";
+
+/// What a session has answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) pid: i32,
+    session_user: String,
+    current_user: String,
+    database: String,
+    started: String,
+    pub(crate) searched: Vec<String>,
+    settings: String,
+    /// Names of statements that were prepared by messages, a line each.
+    pub(crate) prepared: String,
+}
+
+/// A session whose statements mean what their texts say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) number: u64,
+    /// Schemas in the order in which it searches them.
+    pub(crate) searched: Vec<String>,
+    /// The surroundings in which it was found.
+    pub(crate) surroundings: u64,
+}
+
+/// Why a session has no identity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stranger {
+    /// It is of another database, whose statements do not touch registered tables.
+    Database,
+    /// The server was started anew since the catalogue was read.
+    Start,
+    /// Its statements could mean something else than their texts say.
+    Meaning,
+    /// Its transactions see another state than that of the last commit.
+    Isolation,
+}
+
+/// The numbers of answers.
+#[derive(Debug, Default)]
+pub(crate) struct Identities {
+    known: Mutex<(HashMap<String, u64>, u64)>,
+}
+
+impl Answer {
+    /// Reads the row that answers [`QUESTION`], as the body of its `DataRow`.
+    pub(crate) fn read(row: &[u8]) -> Option<Self> {
+        let mut fields = Fields::new(row);
+        let texts: Option<Vec<String>> =
+            (0..fields.count(4)?).map(|_| String::from_utf8(fields.value()??.to_vec()).ok()).collect();
+        let [pid, session_user, current_user, database, started, searched, settings, prepared] =
+            <[String; 8]>::try_from(texts?).ok()?;
+        let searched = searched.split('\n').map(str::to_owned).collect();
+        let pid = pid.parse().ok()?;
+        Some(Self { pid, session_user, current_user, database, started, searched, settings, prepared })
+    }
+
+    /// # Errors
+    /// Why the session's replies are not kept.
+    fn check(&self, catalogue: &Catalogue) -> Result<(), Stranger> {
+        let (started, database) = &catalogue.start;
+        if self.database != *database {
+            return Err(Stranger::Database);
+        }
+        if self.started != *started {
+            return Err(Stranger::Start);
+        }
+        // PostgreSQL's own operators and functions come first, and there is no temporary table. Isolation is that of a
+        // statement, constants are read in one way, and names are bytes of UTF-8.
+        let holds = |setting: &str| self.settings.lines().any(|line| line == setting);
+        let is_plain = self.searched.first().is_some_and(|first| first == "pg_catalog")
+            && holds("standard_conforming_strings=on")
+            && holds("client_encoding=UTF8")
+            && holds("transform_null_equals=off");
+        let is_committed = holds("default_transaction_isolation=read committed")
+            || holds("default_transaction_isolation=read uncommitted");
+        match (is_plain, is_committed) {
+            (true, true) => Ok(()),
+            (true, false) => Err(Stranger::Isolation),
+            (false, _) => Err(Stranger::Meaning),
+        }
+    }
+
+    /// All of it but the process, as one text. Lengths keep parts apart.
+    fn text(&self, surroundings: u64, with_role: bool) -> String {
+        let Self { pid: _, prepared: _, session_user, current_user, database, started, searched, settings } =
+            self;
+        let searched = searched.join("\n");
+        let mut text = surroundings.to_string();
+        let roles = [session_user, current_user];
+        let parts = [database, started, &searched, settings];
+        for part in roles.into_iter().filter(|_| with_role).chain(parts) {
+            text.push_str(&format!(" {}:{part}", part.len()));
+        }
+        text
+    }
+}
+
+impl Identities {
+    /// The identity of a session that has answered so; `with_role` is left out by a control of the tests alone.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub(crate) fn of(
+        &self,
+        answer: &Answer,
+        reading: &Reading,
+        with_role: bool,
+    ) -> Result<Identity, Stranger> {
+        answer.check(&reading.catalogue)?;
+        let text = answer.text(reading.surroundings, with_role);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (numbers, last) = &mut *known;
+        if numbers.len() >= MAX_KNOWN && !numbers.contains_key(&text) {
+            numbers.clear();
+        }
+        let number = *numbers.entry(text).or_insert_with(|| {
+            *last += 1;
+            *last
+        });
+        Ok(Identity { number, searched: answer.searched.clone(), surroundings: reading.surroundings })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTINGS: &str = "client_encoding=UTF8\ndefault_transaction_isolation=read committed\n\
+        standard_conforming_strings=on\ntransform_null_equals=off";
+
+    fn answer(change: impl FnOnce(&mut [String; 8])) -> Answer {
+        let mut texts =
+            ["42", "me", "me", "shop", "noon", "pg_catalog\npublic", SETTINGS, ""].map(str::to_owned);
+        change(&mut texts);
+        let mut row = 8_i16.to_be_bytes().to_vec();
+        for text in &texts {
+            row.extend(u32::try_from(text.len()).unwrap().to_be_bytes());
+            row.extend(text.as_bytes());
+        }
+        Answer::read(&row).unwrap()
+    }
+
+    fn identity(change: impl FnOnce(&mut [String; 8])) -> Result<Identity, Stranger> {
+        let mut catalogue = Catalogue::default();
+        catalogue.start = ("noon".to_owned(), "shop".to_owned());
+        let reading = Reading { number: 1, surroundings: 1, catalogue: catalogue.into() };
+        IDENTITIES.with(|identities| identities.of(&answer(change), &reading, true))
+    }
+
+    std::thread_local! {
+        static IDENTITIES: Identities = Identities::default();
+    }
+
+    #[test]
+    fn whatever_differs_is_another_identity() {
+        let first = identity(|_| {}).unwrap().number;
+        assert_eq!(identity(|texts| texts[0] = "43".to_owned()).unwrap().number, first, "another process");
+        for (place, value) in [(1, "you"), (2, "you"), (5, "pg_catalog\nother")] {
+            assert_ne!(identity(|texts| texts[place] = value.to_owned()).unwrap().number, first, "{value}");
+        }
+        let other = identity(|texts| texts[6].push_str("\nTimeZone=UTC")).unwrap().number;
+        assert_ne!(other, first);
+        // Parts that run together are kept apart.
+        let (one, two) = (
+            identity(|texts| (texts[1], texts[2]) = ("a 1:b".to_owned(), "c".to_owned())),
+            identity(|texts| (texts[1], texts[2]) = ("a".to_owned(), "b 1:c".to_owned())),
+        );
+        assert_ne!(one.unwrap().number, two.unwrap().number);
+    }
+
+    #[test]
+    fn sessions_of_other_meanings_have_none() {
+        let stranger =
+            |place: usize, value: &str| identity(|texts| texts[place] = value.to_owned()).unwrap_err();
+        assert_eq!(stranger(3, "other"), Stranger::Database);
+        assert_eq!(stranger(4, "midnight"), Stranger::Start);
+        assert_eq!(stranger(5, "pg_temp_3\npg_catalog\npublic"), Stranger::Meaning);
+        assert_eq!(stranger(5, "public\npg_catalog"), Stranger::Meaning);
+        for (from, to) in [("UTF8", "LATIN1"), ("strings=on", "strings=off")] {
+            assert_eq!(stranger(6, &SETTINGS.replace(from, to)), Stranger::Meaning, "{to}");
+        }
+        assert_eq!(stranger(6, &SETTINGS.replace("read committed", "serializable")), Stranger::Isolation);
+    }
+}

@@ -1,0 +1,206 @@
+//! Replies to range reads of registered columns, kept in memory, and never older than the last write that was answered.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `registered.rs`, `settings.rs` | what a user says: columns, roles that may write, bytes |
+//! | `results.rs`, `entries.rs`, `span.rs` | entries, the writes that hold them back, and the reads that fill them |
+//! | `plans.rs`, `values.rs`, `effect.rs` | what a statement with its values does |
+//! | `identity.rs` | whose session it is, and in which settings |
+//! | `catalogue/`, `watch.rs` | tables, columns and rights, at the start and as long as the proxy runs |
+//! | `counters.rs` | what happened |
+//!
+//! `customer = 7` is asked twice: the second reply has the bytes of the first. A client's `UPDATE … WHERE customer = 7` holds
+//! `[7, 7]` from before it is sent until it is answered: the entry is dropped, and a reply that was read before cannot be kept
+//! after.
+//!
+//! Guarantee: a read that begins after a write was answered shows it or a later state, as long as all writes come through
+//! this proxy. That is what is checked of the roles at the start, and watched; what cannot be known counts as a write to
+//! everything.
+
+mod catalogue;
+mod counters;
+mod effect;
+mod entries;
+mod identity;
+mod plans;
+mod registered;
+mod results;
+mod settings;
+mod span;
+mod values;
+mod watch;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use lacuna_base::Result;
+use tokio::sync::{Notify, watch as watch_channel};
+
+use catalogue::Catalogue;
+pub use counters::CacheCounts;
+use counters::Counters;
+pub(crate) use counters::count;
+pub(crate) use effect::{Effect, effect};
+use identity::Identities;
+pub(crate) use identity::{Answer, Identity, QUESTION, Stranger};
+pub(crate) use plans::Plan;
+use plans::Plans;
+pub use registered::Registered;
+pub(crate) use results::{Hold, Results, Ticket};
+pub use settings::CacheSettings;
+#[cfg(feature = "flaws")]
+pub use settings::Flaw;
+pub(crate) use span::Touched;
+pub(crate) use watch::Watch;
+
+/// The cache of a proxy.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    pub(crate) results: Results,
+    pub(crate) plans: Plans,
+    pub(crate) counters: Counters,
+    /// Longest reply that is kept.
+    pub(crate) max_reply: usize,
+    identities: Identities,
+    catalogue: RwLock<Reading>,
+    /// Server processes of the proxy's own sessions, and those whose session has ended.
+    processes: Mutex<Processes>,
+    wake: Notify,
+    /// Whether another process has taken a table: its cache would not see the writes of sessions here.
+    pub(crate) is_superseded: watch_channel::Sender<bool>,
+    #[cfg(feature = "flaws")]
+    flaw: Option<Flaw>,
+}
+
+/// A reading of the catalogue.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    /// Counts readings that differ in anything.
+    pub(crate) number: u64,
+    /// Counts those that differ in what a session is asked for: schemas, roles and settings.
+    pub(crate) surroundings: u64,
+    pub(crate) catalogue: Arc<Catalogue>,
+}
+
+#[derive(Debug, Default)]
+struct Processes {
+    serving: HashSet<i32>,
+    left: HashSet<i32>,
+}
+
+impl Cache {
+    /// Checks the catalogue, claims the tables, and watches both until the result is dropped.
+    ///
+    /// # Errors
+    /// `InvalidInput` with the reasons why the columns cannot be cached, `Unavailable` if another process caches a
+    /// table or the database does not answer.
+    pub(crate) async fn start(settings: &CacheSettings) -> Result<(Arc<Self>, Watch)> {
+        Watch::start(settings).await
+    }
+
+    fn new(settings: &CacheSettings, catalogue: Catalogue) -> Self {
+        let results = Results::new(settings.registered.len(), settings.bytes);
+        #[cfg(feature = "flaws")]
+        let results = results.with_flaw(settings.flaw);
+        Self {
+            results,
+            plans: Plans::default(),
+            counters: Counters::default(),
+            max_reply: (settings.bytes / 8).min(MAX_REPLY),
+            identities: Identities::default(),
+            catalogue: RwLock::new(Reading { number: 1, surroundings: 1, catalogue: Arc::new(catalogue) }),
+            processes: Mutex::default(),
+            wake: Notify::new(),
+            is_superseded: watch_channel::Sender::new(false),
+            #[cfg(feature = "flaws")]
+            flaw: settings.flaw,
+        }
+    }
+
+    /// The catalogue as it was read last.
+    pub(crate) fn reading(&self) -> Reading {
+        self.catalogue.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes a reading; results begin anew if it differs from the last one.
+    fn read(&self, catalogue: Catalogue) {
+        let mut known = self.catalogue.write().unwrap_or_else(PoisonError::into_inner);
+        if *known.catalogue != catalogue {
+            let has_moved = !known.catalogue.has_same_surroundings(&catalogue);
+            let number = known.number + 1;
+            let surroundings = known.surroundings + u64::from(has_moved);
+            *known = Reading { number, surroundings, catalogue: Arc::new(catalogue) };
+            self.results.read_anew(number);
+        }
+    }
+
+    /// The identity of a session that has answered so.
+    pub(crate) fn identity(&self, answer: &Answer) -> std::result::Result<Identity, Stranger> {
+        count(&self.counters.questions);
+        let reading = self.reading();
+        let found = self.identities.of(answer, &reading, self.has_roles());
+        if found == Err(Stranger::Start) {
+            self.distrust();
+        }
+        found
+    }
+
+    #[cfg(feature = "flaws")]
+    fn has_roles(&self) -> bool {
+        self.flaw != Some(Flaw::NoRole)
+    }
+
+    #[cfg(not(feature = "flaws"))]
+    #[expect(clippy::unused_self, reason = "a control of the tests asks for it")]
+    const fn has_roles(&self) -> bool {
+        true
+    }
+
+    /// Nothing is shown until the catalogue was read again, which begins now.
+    pub(crate) fn distrust(&self) {
+        self.results.distrust();
+        self.wake.notify_one();
+    }
+
+    /// The database has answered a write.
+    pub(crate) fn release(&self, hold: Hold) {
+        if self.results.release(hold) {
+            self.wake.notify_one();
+        }
+    }
+
+    /// The database will not answer a write: the server process of this number may still commit it.
+    pub(crate) fn doubt(&self, hold: Hold, pid: Option<i32>) {
+        count(&self.counters.doubts);
+        // Without a number it is held for ever.
+        if let Some(pid) = pid {
+            self.results.doubt(hold, pid);
+            self.wake.notify_one();
+        }
+    }
+
+    /// Returns when another process has taken a table.
+    pub(crate) async fn superseded(&self) {
+        drop(self.is_superseded.subscribe().wait_for(|is_superseded| *is_superseded).await);
+    }
+
+    pub(crate) fn process_serves(&self, pid: i32) {
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        processes.left.remove(&pid);
+        processes.serving.insert(pid);
+    }
+
+    pub(crate) fn process_left(&self, pid: i32) {
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        processes.serving.remove(&pid);
+        processes.left.insert(pid);
+    }
+
+    pub(crate) fn counts(&self) -> CacheCounts {
+        let (entries, bytes) = self.results.size();
+        CacheCounts { entries, bytes, closed: self.results.closed(), ..self.counters.counts() }
+    }
+}
+
+/// Longest reply that is kept, whatever the limit of all.
+const MAX_REPLY: usize = 1 << 20;

@@ -1,0 +1,81 @@
+//! What texts are, each read once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::recognise::strict::{Statement, statement};
+
+/// Most bytes of texts that are remembered.
+const MAX_BYTES: usize = 32 << 20;
+/// What a plan takes beside its text, nearly.
+const OVERHEAD: usize = 500;
+
+/// A text with the types that its client has declared for its parameters.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Equal for two plans only if texts and types are equal.
+    pub(crate) number: u64,
+    pub(crate) statement: Statement,
+    pub(crate) declared: Box<[u32]>,
+}
+
+/// Texts and their plans.
+#[derive(Debug, Default)]
+pub(crate) struct Plans {
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By the text, and by the types that were declared for it.
+    plans: HashMap<Box<str>, Vec<Arc<Plan>>>,
+    bytes: usize,
+    next: u64,
+}
+
+impl Plans {
+    pub(crate) fn get(&self, text: &str, declared: &[u32]) -> Arc<Plan> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same =
+            known.plans.get(text).and_then(|plans| plans.iter().find(|plan| *plan.declared == *declared));
+        if let Some(plan) = same {
+            return plan.clone();
+        }
+        drop(known);
+        let read = statement(text);
+        known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.add(text, declared, read)
+    }
+}
+
+impl Known {
+    fn add(&mut self, text: &str, declared: &[u32], statement: Statement) -> Arc<Plan> {
+        self.bytes += text.len() + OVERHEAD;
+        if self.bytes > MAX_BYTES {
+            self.plans.clear();
+            self.bytes = text.len() + OVERHEAD;
+        }
+        // Numbers go on, so that no two plans ever have the same.
+        self.next += 1;
+        let plan = Arc::new(Plan { number: self.next, statement, declared: declared.into() });
+        self.plans.entry(text.into()).or_default().push(plan.clone());
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_belongs_to_one_text_with_its_types() {
+        let plans = Plans::default();
+        let number = |text: &str, declared: &[u32]| plans.get(text, declared).number;
+        let first = number("SELECT 1", &[]);
+        assert_eq!(number("SELECT 1", &[]), first);
+        let long = "x".repeat(MAX_BYTES);
+        let others =
+            [number("SELECT 2", &[]), number("SELECT 1", &[23]), number(&long, &[]), number("SELECT 1", &[])];
+        assert!(!others.contains(&first), "after the limit a text is another plan");
+    }
+}

@@ -1,0 +1,375 @@
+//! Which replies may be shown: entries, the writes that hold them back, and the reads that fill them.
+//!
+//! A write *holds* what it touches from before the moment at which the database may commit it until after the answer. A
+//! hold drops entries, and nothing that overlaps it is filled while it lasts. A read that found nothing takes a *ticket*
+//! before it is sent; a hold that begins meanwhile takes the ticket away, and a reply without a ticket is not kept. So of
+//! "read old, invalidate, install old" the last step cannot happen.
+//!
+//! Guarantee: a reply that is shown was read after the answer to every write that overlaps it and was answered, and no
+//! write that overlaps it was begun between that read and the showing.
+//!
+//! A hold whose write has no answer (a connection that broke in a COMMIT) becomes a *doubt*: it lasts until the server
+//! process is known to have ended. While the cache is *closed* nothing is shown and nothing is filled.
+//!
+//! Cost: one lock; a hit is one hash of its key.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lacuna_cache_protocol::embedded::SteadyClock;
+use lacuna_cache_protocol::ports::Clock as _;
+
+use super::entries::{Entries, Key};
+#[cfg(feature = "flaws")]
+use super::settings::Flaw;
+use super::span::{ColumnId, Span, Touched};
+
+/// A write that is under way, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Hold(u64);
+
+/// The right to keep the reply of a read that is about to be sent.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ticket(u64);
+
+/// Entries and what happens to them.
+#[derive(Debug)]
+pub(crate) struct Results {
+    state: Mutex<State>,
+    clock: SteadyClock,
+    #[cfg(feature = "flaws")]
+    flaw: Option<Flaw>,
+}
+
+#[derive(Debug)]
+struct State {
+    entries: Entries,
+    holds: HashMap<u64, Touched>,
+    tickets: HashMap<u64, (ColumnId, Span)>,
+    next: u64,
+    /// Why nothing is shown.
+    closed: Option<String>,
+    /// Until when the lease lasts.
+    serves_until_ms: u64,
+    /// How often a check of the catalogue was asked for, and how much of that was done.
+    checks_wanted: u64,
+    checks_done: u64,
+    /// The reading of the catalogue by which intervals are understood.
+    generation: u64,
+    /// Holds without an answer, with the server process that may still commit.
+    doubts: Vec<(i32, Hold)>,
+}
+
+impl Results {
+    pub(crate) fn new(column_count: usize, max_bytes: usize) -> Self {
+        let state = State {
+            entries: Entries::new(column_count, max_bytes),
+            holds: HashMap::new(),
+            tickets: HashMap::new(),
+            next: 0,
+            closed: Some("the catalogue was not checked yet".to_owned()),
+            serves_until_ms: 0,
+            checks_wanted: 0,
+            checks_done: 0,
+            generation: 1,
+            doubts: Vec::new(),
+        };
+        Self {
+            state: Mutex::new(state),
+            clock: SteadyClock::new(),
+            #[cfg(feature = "flaws")]
+            flaw: None,
+        }
+    }
+
+    #[cfg(feature = "flaws")]
+    pub(crate) fn with_flaw(self, flaw: Option<Flaw>) -> Self {
+        Self { flaw, ..self }
+    }
+
+    /// The reply to the statement of this identity.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<Arc<[u8]>> {
+        let mut state = self.lock();
+        if state.is_open(self.now_ms()) { state.entries.get(key) } else { None }
+    }
+
+    /// Call it before the read is sent, which was understood by this reading of the catalogue.
+    pub(crate) fn ticket(&self, generation: u64, column: ColumnId, span: Span) -> Option<Ticket> {
+        let mut state = self.lock();
+        let is_held = state.holds.values().any(|touched| touched.overlaps(column, span));
+        if is_held || state.generation != generation || !state.is_open(self.now_ms()) {
+            return None;
+        }
+        let number = state.number();
+        state.tickets.insert(number, (column, span));
+        Some(Ticket(number))
+    }
+
+    /// Keeps a reply that came as a whole; `false` if a write has taken the ticket away.
+    pub(crate) fn fill(&self, ticket: &Ticket, key: Key, reply: Arc<[u8]>) -> bool {
+        let mut state = self.lock();
+        let Some((column, span)) = state.tickets.remove(&ticket.0) else { return false };
+        let may_show = state.is_open(self.now_ms());
+        if may_show {
+            state.entries.insert(key, column, span, reply);
+        }
+        may_show
+    }
+
+    /// The read has no reply that could be kept.
+    pub(crate) fn give_up(&self, ticket: &Ticket) {
+        self.lock().tickets.remove(&ticket.0);
+    }
+
+    /// Call it before a statement is sent that may commit what it touches. Returns how many entries were dropped, too.
+    pub(crate) fn hold(&self, touched: Touched) -> (Hold, usize) {
+        let mut state = self.lock();
+        let number = state.number();
+        #[cfg(feature = "flaws")]
+        if self.flaw == Some(Flaw::NoHold) {
+            return (Hold(number), 0);
+        }
+        let dropped = state.entries.drop_touched(&touched);
+        let keeps_tickets = self.keeps_tickets();
+        state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
+        state.holds.insert(number, touched);
+        (Hold(number), dropped)
+    }
+
+    const fn keeps_tickets(&self) -> bool {
+        #[cfg(feature = "flaws")]
+        return matches!(self.flaw, Some(Flaw::NoFillCheck));
+        #[cfg(not(feature = "flaws"))]
+        false
+    }
+
+    /// The database has answered: what is read from now on shows the write. Says whether definitions may have changed:
+    /// then nothing is shown until the catalogue was checked.
+    pub(crate) fn release(&self, hold: Hold) -> bool {
+        let mut state = self.lock();
+        state.release(hold)
+    }
+
+    /// The database has not answered, and the server process of this number may still commit.
+    pub(crate) fn doubt(&self, hold: Hold, pid: i32) {
+        self.lock().doubts.push((pid, hold));
+    }
+
+    /// Server processes whose end is waited for. Ask the database for its processes after this, and then call
+    /// [`Results::settle`].
+    pub(crate) fn doubted(&self) -> Vec<i32> {
+        self.lock().doubts.iter().map(|(pid, _)| *pid).collect()
+    }
+
+    /// These server processes have ended: what they have not committed they never will.
+    pub(crate) fn settle(&self, ended: &[i32]) {
+        let mut state = self.lock();
+        let settled: Vec<Hold> =
+            state.doubts.extract_if(.., |(pid, _)| ended.contains(pid)).map(|(_, hold)| hold).collect();
+        for hold in settled {
+            state.release(hold);
+        }
+    }
+
+    /// Nothing is shown until a check of the catalogue that begins from now on has succeeded.
+    pub(crate) fn distrust(&self) {
+        self.lock().distrust();
+    }
+
+    /// What a check that begins now will have done.
+    pub(crate) fn check_begins(&self) -> u64 {
+        self.lock().checks_wanted
+    }
+
+    /// The check has found nothing wrong: results are shown for as long as the lease lasts.
+    pub(crate) fn open(&self, check: u64, serves_until_ms: u64) {
+        let now = self.now_ms();
+        let mut state = self.lock();
+        if state.serves_until_ms < now {
+            state.clear();
+        }
+        state.checks_done = check;
+        state.serves_until_ms = serves_until_ms;
+        state.closed = None;
+    }
+
+    /// Drops everything: the catalogue says something else from this reading on.
+    pub(crate) fn read_anew(&self, generation: u64) {
+        let mut state = self.lock();
+        state.generation = generation;
+        state.clear();
+    }
+
+    /// Nothing is shown until [`Results::open`].
+    pub(crate) fn close(&self, why: impl Into<String>) {
+        let mut state = self.lock();
+        state.closed = Some(why.into());
+        state.clear();
+    }
+
+    /// Why nothing is shown, if that is so.
+    pub(crate) fn closed(&self) -> Option<String> {
+        let state = self.lock();
+        if state.closed.is_some() {
+            return state.closed.clone();
+        }
+        let (is_late, now) = (state.checks_done < state.checks_wanted, self.now_ms());
+        let why = if is_late { "the catalogue is being checked" } else { "the lease was not renewed" };
+        (is_late || state.serves_until_ms < now).then(|| why.to_owned())
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// Entries, and their bytes.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let state = self.lock();
+        (state.entries.len(), state.entries.bytes())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    const fn is_open(&self, now_ms: u64) -> bool {
+        self.closed.is_none() && self.checks_done == self.checks_wanted && now_ms <= self.serves_until_ms
+    }
+
+    const fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    fn release(&mut self, hold: Hold) -> bool {
+        let may_define = self.holds.remove(&hold.0).is_some_and(|touched| touched.may_define);
+        if may_define {
+            self.distrust();
+        }
+        may_define
+    }
+
+    fn distrust(&mut self) {
+        self.checks_wanted += 1;
+        self.clear();
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.tickets.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &[u8] = b"SELECT";
+
+    fn open() -> Results {
+        let results = Results::new(1, 1 << 20);
+        results.open(results.check_begins(), results.now_ms() + 60_000);
+        results
+    }
+
+    fn at(low: i64) -> Span {
+        Span { low, high: low }
+    }
+
+    fn write(low: i64) -> Touched {
+        Touched { spans: vec![(0, at(low))], ..Touched::default() }
+    }
+
+    fn fill(results: &Results, ticket: &Ticket) -> bool {
+        results.fill(ticket, Arc::from(KEY), Arc::from(&b"reply"[..]))
+    }
+
+    fn filled() -> Results {
+        let results = open();
+        let ticket = results.ticket(1, 0, at(7)).unwrap();
+        assert!(fill(&results, &ticket) && results.get(KEY).is_some());
+        results
+    }
+
+    #[test]
+    fn a_hold_drops_and_bars() {
+        let results = filled();
+        let (hold, dropped) = results.hold(write(7));
+        assert_eq!(dropped, 1);
+        assert!(results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none());
+        assert!(results.ticket(1, 0, at(8)).is_some(), "another interval is free");
+        assert!(!results.release(hold) && results.ticket(1, 0, at(7)).is_some());
+    }
+
+    /// The classic race: read old, invalidate, install old.
+    #[test]
+    fn a_read_that_a_write_overtakes_is_not_kept() {
+        let results = open();
+        let ticket = results.ticket(1, 0, at(7)).unwrap();
+        let (hold, _) = results.hold(write(7));
+        results.release(hold);
+        assert!(!fill(&results, &ticket) && results.get(KEY).is_none());
+        let ticket = results.ticket(1, 0, at(7)).unwrap();
+        let (hold, _) = results.hold(write(8));
+        results.release(hold);
+        assert!(fill(&results, &ticket), "a write elsewhere does no harm");
+    }
+
+    #[test]
+    fn a_write_that_may_define_closes_until_a_check() {
+        let results = filled();
+        let early = results.check_begins();
+        let (hold, _) = results.hold(Touched::unknown());
+        assert!(results.release(hold) && results.closed().is_some());
+        results.open(early, results.now_ms() + 60_000);
+        assert!(results.closed().is_some(), "that check began before the statement ended");
+        results.open(results.check_begins(), results.now_ms() + 60_000);
+        assert!(results.closed().is_none() && results.get(KEY).is_none());
+    }
+
+    #[test]
+    fn a_doubt_lasts_until_its_process_has_ended() {
+        let results = filled();
+        let (hold, _) = results.hold(write(7));
+        results.doubt(hold, 42);
+        assert_eq!(results.doubted(), [42]);
+        results.settle(&[41]);
+        assert!(results.ticket(1, 0, at(7)).is_none());
+        results.settle(&[42]);
+        assert!(results.ticket(1, 0, at(7)).is_some() && results.doubted().is_empty());
+    }
+
+    #[test]
+    fn nothing_is_shown_without_a_lease() {
+        let results = filled();
+        let ticket = results.ticket(1, 0, at(8)).unwrap();
+        results.open(results.check_begins(), 0);
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        assert!(
+            results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none() && !fill(&results, &ticket)
+        );
+        assert!(results.closed().unwrap().contains("lease"));
+        results.open(results.check_begins(), results.now_ms() + 60_000);
+        assert!(results.get(KEY).is_none(), "it begins cold");
+    }
+
+    #[test]
+    fn what_was_understood_by_an_older_reading_is_not_kept() {
+        let results = filled();
+        let ticket = results.ticket(1, 0, at(8)).unwrap();
+        results.read_anew(2);
+        assert!(results.get(KEY).is_none() && !fill(&results, &ticket));
+        assert!(results.ticket(1, 0, at(7)).is_none() && results.ticket(2, 0, at(7)).is_some());
+    }
+
+    #[test]
+    fn a_closed_cache_is_empty() {
+        let results = filled();
+        let ticket = results.ticket(1, 0, at(8)).unwrap();
+        results.close("a role may write");
+        results.open(results.check_begins(), results.now_ms() + 60_000);
+        assert!(results.get(KEY).is_none() && !fill(&results, &ticket) && results.size() == (0, 0));
+    }
+}

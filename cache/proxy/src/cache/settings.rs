@@ -1,0 +1,73 @@
+//! What a cache is started with.
+
+use super::registered::Registered;
+
+/// Settings of a proxy's cache.
+///
+/// ```
+/// use lacuna_proxy::CacheSettings;
+///
+/// let columns = "public.orders.customer".parse()?;
+/// let settings = CacheSettings::new("postgres://lacuna@127.0.0.1:5432/shop", columns)
+///     .with_writers(["app".to_owned(), "postgres".to_owned()])
+///     .with_bytes(256 << 20);
+/// # Ok::<(), lacuna_proxy::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct CacheSettings {
+    pub(crate) account: String,
+    pub(crate) registered: Registered,
+    pub(crate) writers: Vec<String>,
+    pub(crate) bytes: usize,
+    #[cfg(feature = "flaws")]
+    pub(crate) flaw: Option<Flaw>,
+}
+
+/// A rule that is left out, so that a test can see whether it would be missed.
+#[cfg(feature = "flaws")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Flaw {
+    /// Writes drop nothing and hold nothing back.
+    NoHold,
+    /// A reply is kept though a write has overtaken its read.
+    NoFillCheck,
+    /// Replies of one role are shown to another.
+    NoRole,
+}
+
+impl CacheSettings {
+    /// A cache of 64 MiB for these columns, before the database that `account` leads to: the proxy's own login, by which it
+    /// reads the catalogue and holds its lease.
+    #[must_use]
+    pub fn new(account: impl Into<String>, registered: Registered) -> Self {
+        Self {
+            account: account.into(),
+            registered,
+            writers: Vec::new(),
+            bytes: 64 << 20,
+            #[cfg(feature = "flaws")]
+            flaw: None,
+        }
+    }
+
+    /// Roles that may write registered tables, because they connect through this proxy only. The proxy does not start while
+    /// another role could.
+    #[must_use]
+    pub fn with_writers(self, writers: impl IntoIterator<Item = String>) -> Self {
+        Self { writers: writers.into_iter().collect(), ..self }
+    }
+
+    /// Bytes of replies that are kept at most, with what it takes to find them.
+    #[must_use]
+    pub fn with_bytes(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
+    }
+
+    #[cfg(feature = "flaws")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_flaw(self, flaw: Flaw) -> Self {
+        Self { flaw: Some(flaw), ..self }
+    }
+}

@@ -1,0 +1,153 @@
+//! The values of a `Bind`, as far as ranges need them.
+
+use super::span::Span;
+use crate::recognise::strict::{Operand, Range, plain_integer};
+use crate::wire::Fields;
+
+/// The numbers of `int8`, `int2` and `int4`; 0 where nothing was declared.
+const INTEGERS: [u32; 4] = [0, 20, 21, 23];
+const BINARY: i16 = 1;
+
+/// Formats and values of a `Bind`, its bytes after the two names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Values<'b> {
+    pub(crate) bytes: &'b [u8],
+    pub(crate) declared: &'b [u32],
+    /// How often each parameter occurs in the statement.
+    pub(crate) counts: &'b [usize],
+}
+
+impl Values<'_> {
+    /// The values that a column can have; `None` if they are not known, such as those of `a = NULL`.
+    pub(crate) fn span(self, range: &Range) -> Option<Span> {
+        match range {
+            Range::Between(low, high) => {
+                let low = match low {
+                    Some(end) => self.integer(&end.operand)?.checked_add(end.plus)?,
+                    None => i64::MIN,
+                };
+                let high = match high {
+                    Some(end) => self.integer(&end.operand)?.checked_add(end.plus)?,
+                    None => i64::MAX,
+                };
+                Some(Span { low, high })
+            }
+            Range::Among(operands) => {
+                let points = operands.iter().map(|operand| {
+                    let value = self.integer(operand)?;
+                    Some(Span { low: value, high: value })
+                });
+                points.collect::<Option<Vec<Span>>>()?.into_iter().reduce(Span::hull)
+            }
+            Range::All(ranges) => {
+                let spans = ranges.iter().map(|range| self.span(range)).collect::<Option<Vec<Span>>>()?;
+                spans.into_iter().reduce(Span::intersection)
+            }
+        }
+    }
+
+    fn integer(self, operand: &Operand) -> Option<i64> {
+        match operand {
+            Operand::Integer(number) => Some(*number),
+            Operand::Param(place) => self.param(*place),
+            Operand::Text | Operand::Bool => None,
+        }
+    }
+
+    /// An integer parameter. One without a declared type has that of the column that it is compared with, if it occurs
+    /// nowhere else.
+    fn param(self, place: usize) -> Option<i64> {
+        let declared = self.declared.get(place).copied().unwrap_or(0);
+        if !INTEGERS.contains(&declared) || (declared == 0 && self.counts.get(place) != Some(&1)) {
+            return None;
+        }
+        let (format, value) = value(self.bytes, place)?;
+        match (format, value?) {
+            (BINARY, bytes) => from_binary(bytes),
+            (0, text) => plain_integer(std::str::from_utf8(text).ok()?),
+            _ => None,
+        }
+    }
+}
+
+/// Format and bytes of the value at `place`.
+fn value(bytes: &[u8], place: usize) -> Option<(i16, Option<&[u8]>)> {
+    let mut fields = Fields::new(bytes);
+    let formats: Vec<i16> = (0..fields.count(2)?).map(|_| fields.int16()).collect::<Option<_>>()?;
+    let count = fields.count(4)?;
+    let format = match formats[..] {
+        [] => 0,
+        [one] => one,
+        _ => *formats.get(place)?,
+    };
+    let mut values = (0..count).map(|_| fields.value());
+    Some((format, values.nth(place)??))
+}
+
+fn from_binary(bytes: &[u8]) -> Option<i64> {
+    match bytes.len() {
+        2 => bytes.try_into().ok().map(|bytes| i16::from_be_bytes(bytes).into()),
+        4 => bytes.try_into().ok().map(|bytes| i32::from_be_bytes(bytes).into()),
+        8 => bytes.try_into().ok().map(i64::from_be_bytes),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recognise::strict::End;
+
+    const fn end(place: usize, plus: i64) -> Option<End> {
+        Some(End { operand: Operand::Param(place), plus })
+    }
+
+    fn bind(format: u8, values: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = vec![0, 1, 0, format, 0, u8::try_from(values.len()).unwrap()];
+        for value in values {
+            bytes.extend(u32::try_from(value.len()).unwrap().to_be_bytes());
+            bytes.extend(*value);
+        }
+        bytes
+    }
+
+    fn span(bytes: &[u8], declared: &[u32], counts: &[usize], range: &Range) -> Option<(i64, i64)> {
+        Values { bytes, declared, counts }.span(range).map(|Span { low, high }| (low, high))
+    }
+
+    #[test]
+    fn integers_are_read_by_their_formats() {
+        let range = Range::Between(end(0, 1), end(1, -1));
+        assert_eq!(span(&bind(0, &[b"5", b"-7"]), &[], &[1, 1], &range), Some((6, -8)));
+        let binary = bind(1, &[&5_i16.to_be_bytes(), &9_i64.to_be_bytes()]);
+        assert_eq!(span(&binary, &[21, 20], &[1, 1], &range), Some((6, 8)));
+    }
+
+    #[test]
+    fn what_may_mean_another_number_is_unknown() {
+        let range = Range::Between(end(0, 0), end(0, 0));
+        for text in ["5.0", " 5", "+5", "0x5", "5e0", "", "9999999999999999999", "five"] {
+            assert_eq!(span(&bind(0, &[text.as_bytes()]), &[], &[1], &range), None, "{text}");
+        }
+        let five = bind(0, &[b"5"]);
+        assert_eq!(span(&five, &[], &[1], &range), Some((5, 5)));
+        assert_eq!(span(&five, &[], &[2], &range), None, "another place may decide its type");
+        assert_eq!(span(&five, &[23], &[2], &range), Some((5, 5)));
+        assert_eq!(span(&five, &[701], &[1], &range), None, "a float is equal to several bigints");
+        assert_eq!(span(&bind(0, &[]), &[23], &[1], &range), None);
+        assert_eq!(span(&[0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff], &[23], &[1], &range), None, "NULL");
+        assert_eq!(
+            span(&bind(0, &[b"9223372036854775807"]), &[20], &[1], &Range::Between(end(0, 1), None)),
+            None
+        );
+    }
+
+    #[test]
+    fn ranges_are_joined() {
+        let one = |number| Operand::Integer(number);
+        let among = Range::Among(vec![one(7), one(3), one(5)]);
+        assert_eq!(span(&[], &[], &[], &among), Some((3, 7)));
+        let all = Range::All(vec![among, Range::Between(Some(End { operand: one(4), plus: 0 }), None)]);
+        assert_eq!(span(&[], &[], &[], &all), Some((4, 7)));
+    }
+}

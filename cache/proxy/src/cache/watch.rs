@@ -1,0 +1,198 @@
+//! The task that keeps the cache true to what is outside: the catalogue, the lease, and sessions past the proxy.
+//!
+//! Four times a second it asks which server processes and prepared transactions there are; once a second, and at once when a
+//! statement may have changed it, it reads the catalogue and renews the lease. While anything is wrong the cache is closed,
+//! and it begins cold.
+//!
+//! A session past the proxy is one of a role that may write, in this database, whose process is not one of the proxy's own;
+//! it counts once two looks in a row have found it, as a session that begins is seen before its number is known here.
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use lacuna_base::{Error, Result};
+use lacuna_cache::sql::{Statement, TableClaim, TableClaims};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::catalogue::{self, Catalogue, Fact};
+use super::settings::CacheSettings;
+use super::{Cache, Processes};
+
+/// Pause between two looks at server processes.
+const LOOK: Duration = Duration::from_millis(250);
+/// Shortest pause between two looks.
+const BETWEEN: Duration = Duration::from_millis(30);
+/// Pause while nothing is shown.
+const CLOSED: Duration = Duration::from_millis(50);
+/// How old a renewal of the lease may be when the catalogue is read.
+const RENEWAL_MS: u64 = 900;
+/// Looks after which the catalogue is read again.
+const LOOKS_A_READING: u32 = 4;
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    cache: Arc<Cache>,
+    watcher: Arc<Watcher>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Watcher {
+    claims: TableClaims,
+    claimed: Vec<TableClaim>,
+    settings: CacheSettings,
+}
+
+/// What two looks have in common.
+#[derive(Debug, Default)]
+struct Looked {
+    /// Processes past the proxy at the last look.
+    suspects: HashSet<i32>,
+    /// Looks until the catalogue is read.
+    until_reading: u32,
+    /// When the lease was renewed last.
+    renewed_ms: Option<u64>,
+}
+
+impl Watch {
+    pub(super) async fn start(settings: &CacheSettings) -> Result<(Arc<Cache>, Self)> {
+        let claims = TableClaims::open(&settings.account).await?;
+        let mut watcher = Watcher { claims, claimed: Vec::new(), settings: settings.clone() };
+        let catalogue = watcher.reading().await?;
+        watcher.claim().await?;
+        let cache = Arc::new(Cache::new(settings, catalogue));
+        let watcher = Arc::new(watcher);
+        let task = tokio::spawn(watch(watcher.clone(), cache.clone()));
+        Ok((cache.clone(), Self { cache, watcher, task }))
+    }
+
+    /// Shows nothing any more, and gives the tables back.
+    pub(crate) async fn stop(self) {
+        self.task.abort();
+        self.cache.results.close("the proxy stops");
+        for claim in &self.watcher.claimed {
+            drop(timeout(LOOK, self.watcher.claims.release(*claim)).await);
+        }
+        drop(timeout(LOOK, self.watcher.claims.close()).await);
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.cache.results.close("the proxy has stopped");
+    }
+}
+
+async fn watch(watcher: Arc<Watcher>, cache: Arc<Cache>) {
+    let mut looked = Looked::default();
+    loop {
+        let seen = watcher.look(&cache, &mut looked).await;
+        if let Err(why) = seen {
+            if cache.results.closed().as_deref() != Some(&why.to_string()) {
+                tracing::warn!(%why, "the cache is closed");
+            }
+            cache.results.close(why.to_string());
+            looked.until_reading = 0;
+        }
+        // Statements that may do anything come in any number; the catalogue is not read for each of them.
+        sleep(BETWEEN).await;
+        let pause = if cache.results.closed().is_some() { CLOSED } else { LOOK };
+        let woken = timeout(pause, cache.wake.notified()).await.is_ok();
+        looked.until_reading = if woken { 0 } else { looked.until_reading.saturating_sub(1) };
+    }
+}
+
+impl Watcher {
+    async fn claim(&mut self) -> Result<()> {
+        let tables: Vec<String> =
+            self.settings.registered.tables().map(|(schema, table)| format!("{schema}.{table}")).collect();
+        for table in tables {
+            self.claimed.push(self.claims.claim(&table).await?);
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Why nothing may be shown.
+    async fn look(&self, cache: &Cache, looked: &mut Looked) -> Result<()> {
+        if looked.until_reading > 0 {
+            return self.activity(cache, looked).await;
+        }
+        let check = cache.results.check_begins();
+        // Closed or not, the tables stay claimed.
+        let renewed_ms = self.renew(cache, looked).await?;
+        cache.read(self.reading().await?);
+        self.activity(cache, looked).await?;
+        if looked.suspects.is_empty() {
+            cache.results.open(check, renewed_ms + TableClaims::LEASE_MS);
+            looked.until_reading = LOOKS_A_READING;
+        } else if cache.results.closed().is_some() {
+            return Err(past_the_proxy(looked.suspects.len()));
+        }
+        Ok(())
+    }
+
+    /// Renews the lease if that is due, and returns when the last renewal was begun.
+    async fn renew(&self, cache: &Cache, looked: &mut Looked) -> Result<u64> {
+        let now = cache.results.now_ms();
+        if let Some(renewed) = looked.renewed_ms.filter(|renewed| now - renewed < RENEWAL_MS) {
+            return Ok(renewed);
+        }
+        for claim in &self.claimed {
+            if !self.claims.renew(*claim).await? {
+                cache.is_superseded.send_replace(true);
+                return Err(Error::unavailable("another process has taken the lease of a table"));
+            }
+        }
+        looked.renewed_ms = Some(now);
+        Ok(now)
+    }
+
+    async fn reading(&self) -> Result<Catalogue> {
+        let (registered, writers) = (&self.settings.registered, &self.settings.writers);
+        let rows = self.claims.rows(&catalogue::question(registered, writers)).await?;
+        Catalogue::read(catalogue::facts(rows)?, registered, writers)
+    }
+
+    async fn activity(&self, cache: &Cache, looked: &mut Looked) -> Result<()> {
+        let doubted = cache.results.doubted();
+        let left = cache.processes.lock().unwrap_or_else(PoisonError::into_inner).left.clone();
+        let rows = self.claims.rows(&Statement::new(catalogue::ACTIVITY)).await?;
+        let facts = catalogue::facts(rows)?;
+        if facts.iter().any(|[kind, ..]| kind == "prepared") {
+            return Err(Error::unavailable("a prepared transaction waits for its end"));
+        }
+        let alive: HashSet<i32> = facts.iter().filter_map(|[_, pid, ..]| pid.parse().ok()).collect();
+        let ended: Vec<i32> = doubted.into_iter().filter(|pid| !alive.contains(pid)).collect();
+        cache.results.settle(&ended);
+        let mut processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        processes.left.retain(|pid| alive.contains(pid) || !left.contains(pid));
+        let catalogue = cache.reading().catalogue;
+        let strangers: HashSet<i32> =
+            facts.iter().filter_map(|fact| stranger(fact, &processes, &catalogue)).collect();
+        drop(processes);
+        let again = strangers.intersection(&looked.suspects).count();
+        looked.suspects = strangers;
+        if again > 0 { Err(past_the_proxy(again)) } else { Ok(()) }
+    }
+}
+
+/// The process of a session that could write past the proxy.
+fn stranger(fact: &Fact, processes: &Processes, catalogue: &Catalogue) -> Option<i32> {
+    let [_, pid, role, is_here, leader, _] = fact;
+    let is_own = |pid: &str| {
+        pid.parse().is_ok_and(|pid: i32| processes.serving.contains(&pid) || processes.left.contains(&pid))
+    };
+    let may_write = is_here == "true" && catalogue.writers.contains(role);
+    if may_write && !is_own(pid) && !is_own(leader) { pid.parse().ok() } else { None }
+}
+
+fn past_the_proxy(count: usize) -> Error {
+    Error::unavailable(format!(
+        "{count} sessions of roles that may write registered tables are connected to the database past the proxy"
+    ))
+}

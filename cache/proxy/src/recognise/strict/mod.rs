@@ -1,0 +1,160 @@
+//! Statements that a cache may act on: fewer than those that suggestions count.
+//!
+//! A wrong estimate is a wrong number, a wrong reading here would be a stale result. So every operator is one whose types can
+//! be checked against the catalogue, every constant is of a form that means the same in all sessions, and everything else is
+//! [`Statement::Unknown`], which may do anything. What columns must be for a statement to be what it looks like is left to
+//! the caller, as a list of [`Need`]s.
+
+mod control;
+mod operands;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use sqlparser::ast::Statement as Parsed;
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+
+use super::{MAX_DEPTH, Reason, UNREADABLE, recognise, words};
+
+#[cfg(test)]
+pub(crate) use operands::End;
+pub(crate) use operands::{Operand, Range, plain_integer};
+
+/// What a statement is to a cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Statement {
+    /// A read of one table whose reply depends on its rows in a range alone.
+    Read(Read),
+    /// It may be a read of one table, of which no reply is kept, for this reason.
+    PlainRead {
+        table: Name,
+        reason: Reason,
+    },
+    /// Rows of one table within these ranges change, and nothing else.
+    Write(Write),
+    /// A transaction begins; of the session's usual kind if that is plain.
+    Begin {
+        is_plain: bool,
+    },
+    Commit,
+    Rollback,
+    /// A savepoint is set, released or rolled back to.
+    Savepoint,
+    /// It says something of the session, and changes nothing.
+    Show,
+    /// It changes settings or prepared statements of the session, and no table.
+    Session(Session),
+    /// It may do anything.
+    Unknown(Reason),
+}
+
+/// What a statement about the session leaves as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Names of tables mean the same afterwards.
+    pub(crate) keeps_path: bool,
+    /// Prepared statements are still there.
+    pub(crate) keeps_prepared: bool,
+}
+
+/// A table as a statement names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) schema: Option<String>,
+    pub(crate) table: String,
+}
+
+/// See [`Statement::Read`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) table: Name,
+    /// Whether it shows every column.
+    pub(crate) shows_all: bool,
+    pub(crate) needs: Vec<(String, Need)>,
+    pub(crate) ranges: Vec<(String, Range)>,
+    /// How often each parameter occurs.
+    pub(crate) params: Vec<usize>,
+}
+
+/// See [`Statement::Write`]. A column without a range may change anywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Write {
+    pub(crate) table: Name,
+    pub(crate) ranges: Vec<(String, Range)>,
+    pub(crate) params: Vec<usize>,
+}
+
+/// What a column must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Of any type, as it is tested for NULL alone.
+    Any,
+    /// Of a type whose texts depend on the session's settings alone.
+    Shown,
+    Integer,
+    Bool,
+    /// Text that is compared by bytes, or a UUID.
+    Text,
+    /// An integer, a truth value, a text or a UUID: all that can be equal to a parameter.
+    Equal,
+}
+
+/// What `text` is; it is read in one way or it is unknown.
+pub(crate) fn statement(text: &str) -> Statement {
+    let plain = match words::plain(text) {
+        Ok(plain) => plain,
+        Err(reason) => return Statement::Unknown(reason),
+    };
+    if let Some(control) = control::recognise(&plain) {
+        return control;
+    }
+    let parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(MAX_DEPTH);
+    let parsed = parser.try_with_sql(&plain).and_then(|mut parser| parser.parse_statements());
+    match parsed.map(<[Parsed; 1]>::try_from) {
+        Ok(Ok([Parsed::Query(query)])) => {
+            read::recognise(&query, &plain).unwrap_or_else(|reason| other_read(&plain, &query, reason))
+        }
+        Ok(Ok([other])) => write::recognise(&other, &plain).unwrap_or_else(Statement::Unknown),
+        Ok(Err(all)) if all.is_empty() => Statement::Show,
+        Ok(Err(_)) => Statement::Unknown("it is more than one statement".to_owned()),
+        Err(_) => Statement::Unknown(format!("{UNREADABLE}: its grammar is not known here")),
+    }
+}
+
+/// A read that suggestions know calls nothing but what is listed: it changes nothing if its table is a plain one.
+fn other_read(plain: &str, query: &sqlparser::ast::Query, reason: Reason) -> Statement {
+    match (recognise(plain), read::table_of(query)) {
+        (Ok(super::Statement::Read { .. }), Some(table)) => Statement::PlainRead { table, reason },
+        _ => Statement::Unknown(reason),
+    }
+}
+
+impl Name {
+    /// From the parts of a name; more than two name a database, too.
+    fn of(parts: &[String]) -> Option<Self> {
+        match parts {
+            [table] => Some(Self { schema: None, table: table.clone() }),
+            [schema, table] => Some(Self { schema: Some(schema.clone()), table: table.clone() }),
+            _ => None,
+        }
+    }
+}
+
+/// How often each parameter occurs in a text without comments. What looks like one inside quotes counts as well, which
+/// makes a statement be relayed that need not be.
+fn params(plain: &str) -> Vec<usize> {
+    let mut counts = Vec::new();
+    for part in plain.split('$').skip(1) {
+        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+        let Some(place) = digits.parse::<usize>().ok().and_then(|number| number.checked_sub(1)) else {
+            continue;
+        };
+        if counts.len() <= place {
+            counts.resize(place + 1, 0);
+        }
+        counts[place] += 1;
+    }
+    counts
+}

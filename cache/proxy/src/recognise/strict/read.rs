@@ -1,0 +1,374 @@
+//! `SELECT` of one table whose conditions are known to be immutable. Each field of the parser's trees is named once.
+
+use sqlparser::ast::{
+    BinaryOperator, Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
+    Ident, InTarget, LimitClause, OrderBy, OrderByKind, Query, Select, SelectFlavor, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, UnaryOperator, Value, WildcardAdditionalOptions,
+};
+
+use super::operands::{Operand, Range, operand};
+use super::{Name, Need, Read, Reason, Statement, params};
+use crate::recognise::{Table, folded, only_table, table_parts};
+
+/// # Errors
+/// Why no reply of it could be kept.
+pub(super) fn recognise(query: &Query, plain: &str) -> Result<Statement, Reason> {
+    let Query {
+        with: None,
+        body,
+        order_by,
+        limit_clause,
+        fetch: None,
+        locks,
+        for_clause: None,
+        settings: None,
+        format_clause: None,
+        pipe_operators,
+    } = query
+    else {
+        return Err("WITH and FETCH are not known here".to_owned());
+    };
+    let SetExpr::Select(select) = &**body else { return Err("it is not one SELECT".to_owned()) };
+    if !locks.is_empty() || !pipe_operators.is_empty() {
+        return Err("it locks rows, which a cached result does not".to_owned());
+    }
+    let mut reader = Reader::new(only_table(&select.from)?);
+    reader.select(select)?;
+    reader.order(order_by.as_ref())?;
+    limit(limit_clause.as_ref())?;
+    let table = Name::of(&reader.table.parts).ok_or("its table is one of another database")?;
+    if reader.ranges.is_empty() {
+        return Err(
+            "no condition bounds a column by =, <, <=, >, >=, BETWEEN or IN and an integer".to_owned()
+        );
+    }
+    let Reader { shows_all, needs, ranges, .. } = reader;
+    Ok(Statement::Read(Read { table, shows_all, needs, ranges, params: params(plain) }))
+}
+
+/// The table that a query names, whatever else is in it.
+pub(super) fn table_of(query: &Query) -> Option<Name> {
+    match &*query.body {
+        SetExpr::Select(select) => Name::of(&only_table(&select.from).ok()?.parts),
+        _ => None,
+    }
+}
+
+/// What was read of a statement so far.
+struct Reader {
+    table: Table,
+    /// Names that the statement gives to what it shows.
+    given: Vec<String>,
+    shows_all: bool,
+    needs: Vec<(String, Need)>,
+    ranges: Vec<(String, Range)>,
+}
+
+impl Reader {
+    const fn new(table: Table) -> Self {
+        Self { table, given: Vec::new(), shows_all: false, needs: Vec::new(), ranges: Vec::new() }
+    }
+
+    fn select(&mut self, select: &Select) -> Result<(), Reason> {
+        let Select {
+            select_token: _,
+            optimizer_hints,
+            distinct,
+            select_modifiers: None,
+            top: None,
+            top_before_distinct: false,
+            projection,
+            exclude: None,
+            into: None,
+            from: _,
+            lateral_views,
+            prewhere: None,
+            selection: Some(selection),
+            connect_by,
+            group_by: GroupByExpr::Expressions(group_by, group_modifiers),
+            cluster_by,
+            distribute_by,
+            sort_by,
+            having: None,
+            named_window,
+            qualify: None,
+            window_before_qualify: _,
+            value_table_mode: None,
+            flavor: SelectFlavor::Standard,
+        } = select
+        else {
+            return Err("it has no WHERE, or HAVING, INTO or clauses of other databases".to_owned());
+        };
+        let is_plain = optimizer_hints.is_empty()
+            && lateral_views.is_empty()
+            && connect_by.is_empty()
+            && group_modifiers.is_empty()
+            && cluster_by.is_empty()
+            && distribute_by.is_empty()
+            && sort_by.is_empty()
+            && named_window.is_empty();
+        if !is_plain || matches!(distinct, Some(Distinct::On(_))) {
+            return Err(
+                "windows, ROLLUP, DISTINCT ON and clauses of other databases are not known here".to_owned()
+            );
+        }
+        projection.iter().try_for_each(|item| self.projected(item))?;
+        group_by.iter().try_for_each(|expr| self.shown(expr))?;
+        self.condition(selection, true)
+    }
+
+    fn projected(&mut self, item: &SelectItem) -> Result<(), Reason> {
+        match item {
+            SelectItem::Wildcard(options) if *options == WildcardAdditionalOptions::default() => {
+                self.shows_all = true;
+                Ok(())
+            }
+            SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(of), options)
+                if *options == WildcardAdditionalOptions::default()
+                    && table_parts(of)? == [self.table.alias.clone()] =>
+            {
+                self.shows_all = true;
+                Ok(())
+            }
+            SelectItem::UnnamedExpr(expr) => self.value(expr),
+            SelectItem::ExprWithAlias { expr, alias } => {
+                self.given.push(folded(alias));
+                self.value(expr)
+            }
+            _ => Err("what it selects is not known here".to_owned()),
+        }
+    }
+
+    /// A column, or an aggregate of PostgreSQL's own that gives the same for the same rows.
+    fn value(&mut self, expr: &Expr) -> Result<(), Reason> {
+        match expr {
+            Expr::Function(function) => self.aggregate(function),
+            other => self.shown(other),
+        }
+    }
+
+    fn aggregate(&mut self, function: &Function) -> Result<(), Reason> {
+        let unknown = || "it selects what is no column and no count, min, max or sum of one".to_owned();
+        let Function {
+            name,
+            uses_odbc_syntax: false,
+            parameters: FunctionArguments::None,
+            args: FunctionArguments::List(list),
+            within_group,
+            filter: None,
+            null_treatment: None,
+            over: None,
+        } = function
+        else {
+            return Err(unknown());
+        };
+        if !(within_group.is_empty() && list.clauses.is_empty() && list.duplicate_treatment.is_none()) {
+            return Err(unknown());
+        }
+        match (&*name.to_string().to_ascii_lowercase(), &list.args[..]) {
+            ("count", [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) => Ok(()),
+            ("count" | "min" | "max" | "sum", [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))]) => {
+                let column = self.column(expr).ok_or_else(unknown)?;
+                self.needs.push((column, Need::Integer));
+                Ok(())
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    fn shown(&mut self, expr: &Expr) -> Result<(), Reason> {
+        let column = self.column(expr).ok_or("it selects or groups by what is no column")?;
+        self.needs.push((column, Need::Shown));
+        Ok(())
+    }
+
+    /// A column by which rows are ordered, one that the statement has given a name, or a place.
+    fn order(&mut self, order_by: Option<&OrderBy>) -> Result<(), Reason> {
+        let Some(OrderBy { kind: OrderByKind::Expressions(exprs), interpolate: None }) = order_by else {
+            return if order_by.is_none() {
+                Ok(())
+            } else {
+                Err("ORDER BY ALL is not known here".to_owned())
+            };
+        };
+        exprs.iter().try_for_each(|order| {
+            let is_using = matches!(order.options.sort, Some(sqlparser::ast::OrderBySort::Using(_)));
+            if order.with_fill.is_some() || is_using {
+                return Err("ORDER BY USING is not known here".to_owned());
+            }
+            match &order.expr {
+                Expr::Identifier(name) if self.given.contains(&folded(name)) => Ok(()),
+                Expr::Value(value) if matches!(value.value, Value::Number(_, false)) => Ok(()),
+                expr => self.shown(expr),
+            }
+        })
+    }
+
+    /// A condition; `must_hold` if no row is selected without it.
+    fn condition(&mut self, expr: &Expr, must_hold: bool) -> Result<(), Reason> {
+        match expr {
+            Expr::Nested(inner) => self.condition(inner, must_hold),
+            Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+                self.condition(left, must_hold)?;
+                self.condition(right, must_hold)
+            }
+            Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
+                self.condition(left, false)?;
+                self.condition(right, false)
+            }
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => self.condition(expr, false),
+            Expr::IsNull(inner) | Expr::IsNotNull(inner) => self.need(inner, Need::Any),
+            Expr::IsTrue(inner) | Expr::IsFalse(inner) => self.need(inner, Need::Bool),
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.need(expr, Need::Bool),
+            Expr::BinaryOp { left, op, right } => self.comparison(left, op, right, must_hold),
+            Expr::Between { expr, negated, low, high } => {
+                let ends = [low, high].map(|end| operand(end).filter(is_number));
+                let [Some(low), Some(high)] = ends else { return Err(unknown_operand()) };
+                self.need(expr, Need::Integer)?;
+                self.bound(expr, Range::closed(low, high), must_hold && !negated);
+                Ok(())
+            }
+            Expr::In { expr, target: InTarget::List(list), negated, global: false } => {
+                let operands: Option<Vec<Operand>> = list.iter().map(operand).collect();
+                let operands =
+                    operands.filter(|operands| !operands.is_empty()).ok_or_else(unknown_operand)?;
+                self.listed(expr, operands, must_hold && !negated)
+            }
+            _ => Err("it has a condition that is not known to be immutable".to_owned()),
+        }
+    }
+
+    /// `expr IN (…)`: all integers, all texts or all parameters, so that they have one type.
+    fn listed(&mut self, expr: &Expr, operands: Vec<Operand>, must_hold: bool) -> Result<(), Reason> {
+        let is_all = |is_like: fn(&Operand) -> bool| operands.iter().all(is_like);
+        if is_all(|operand| matches!(operand, Operand::Integer(_))) {
+            self.need(expr, Need::Integer)?;
+        } else if is_all(|operand| matches!(operand, Operand::Param(_))) {
+            self.need(expr, Need::Equal)?;
+        } else if is_all(|operand| matches!(operand, Operand::Text)) {
+            return self.need(expr, Need::Text);
+        } else {
+            return Err(unknown_operand());
+        }
+        self.bound(expr, Range::Among(operands), must_hold);
+        Ok(())
+    }
+
+    fn comparison(
+        &mut self,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+        must_hold: bool,
+    ) -> Result<(), Reason> {
+        let (column, op, other) = match self.column(left) {
+            Some(_) => (left, op.clone(), right),
+            None => (right, turned(op), left),
+        };
+        let operand = operand(other).ok_or_else(unknown_operand)?;
+        let is_equality = matches!(op, BinaryOperator::Eq | BinaryOperator::NotEq);
+        let is_order = matches!(
+            op,
+            BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq
+        );
+        let need = match operand {
+            Operand::Integer(_) if is_equality && is_quoted(other) => Need::Equal,
+            Operand::Integer(_) if is_equality || is_order => Need::Integer,
+            Operand::Param(_) if is_order => Need::Integer,
+            Operand::Param(_) if is_equality => Need::Equal,
+            Operand::Text if is_equality => Need::Text,
+            Operand::Bool if is_equality => Need::Bool,
+            _ => return Err("it compares by an operator that is not known here".to_owned()),
+        };
+        self.need(column, need)?;
+        if is_number(&operand)
+            && let Some(range) = Range::of(&op, operand)
+        {
+            self.bound(column, range, must_hold);
+        }
+        Ok(())
+    }
+
+    fn need(&mut self, expr: &Expr, need: Need) -> Result<(), Reason> {
+        let column = self.column(expr).ok_or("it compares what is no column")?;
+        self.needs.push((column, need));
+        Ok(())
+    }
+
+    fn bound(&mut self, expr: &Expr, range: Range, must_hold: bool) {
+        let Some(column) = self.column(expr).filter(|_| must_hold) else { return };
+        match self.ranges.iter_mut().find(|(bounded, _)| *bounded == column) {
+            Some((_, Range::All(ranges))) => ranges.push(range),
+            Some((_, known)) => *known = Range::All(vec![known.clone(), range]),
+            None => self.ranges.push((column, range)),
+        }
+    }
+
+    fn column(&self, expr: &Expr) -> Option<String> {
+        column(&self.table, expr)
+    }
+}
+
+/// The column that an expression is.
+pub(super) fn column(table: &Table, expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Nested(inner) => column(table, inner),
+        Expr::Identifier(name) => Some(folded(name)),
+        Expr::CompoundIdentifier(parts) => match &parts[..] {
+            [of, name] if is_alias(table, of) => Some(folded(name)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_alias(table: &Table, ident: &Ident) -> bool {
+    folded(ident) == table.alias
+}
+
+const fn is_number(operand: &Operand) -> bool {
+    matches!(operand, Operand::Integer(_) | Operand::Param(_))
+}
+
+/// Whether an integer stands between quotes: then it may as well be a text.
+fn is_quoted(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_quoted(inner),
+        Expr::Value(value) => matches!(value.value, Value::SingleQuotedString(_)),
+        _ => false,
+    }
+}
+
+fn unknown_operand() -> Reason {
+    "it compares with what is no plain constant and no parameter".to_owned()
+}
+
+/// The operator of `20 < age`, as one of `age`.
+fn turned(op: &BinaryOperator) -> BinaryOperator {
+    match op {
+        BinaryOperator::GtEq => BinaryOperator::LtEq,
+        BinaryOperator::Gt => BinaryOperator::Lt,
+        BinaryOperator::LtEq => BinaryOperator::GtEq,
+        BinaryOperator::Lt => BinaryOperator::Gt,
+        other => other.clone(),
+    }
+}
+
+/// Plain numbers and parameters.
+fn limit(limit: Option<&LimitClause>) -> Result<(), Reason> {
+    let Some(limit) = limit else { return Ok(()) };
+    let LimitClause::LimitOffset { limit, offset, limit_by } = limit else {
+        return Err("its LIMIT is one of another database".to_owned());
+    };
+    let counts = limit.iter().chain(offset.as_ref().map(|offset| &offset.value));
+    let is_count = |expr: &Expr| match operand(expr) {
+        Some(Operand::Integer(_)) => !is_quoted(expr),
+        Some(Operand::Param(_)) => true,
+        _ => false,
+    };
+    if limit_by.is_empty() && counts.into_iter().all(is_count) {
+        Ok(())
+    } else {
+        Err("LIMIT and OFFSET are no numbers or parameters".to_owned())
+    }
+}

@@ -1,0 +1,57 @@
+//! The reply to a read, on its way to the client, if it is to be kept.
+
+use std::sync::Arc;
+
+use crate::cache::Ticket;
+
+/// A reply that is coming.
+#[derive(Debug)]
+pub(super) struct Capture {
+    ticket: Ticket,
+    key: Arc<[u8]>,
+    reply: Vec<u8>,
+    max_bytes: usize,
+    /// The transaction's state when the statement was sent, which must be the same after it.
+    transaction: u8,
+    is_complete: bool,
+}
+
+/// What has become of a reply.
+#[derive(Debug)]
+pub(super) enum Captured {
+    /// More is to come.
+    Coming,
+    /// It cannot be kept.
+    GivenUp,
+    /// It has come as a whole.
+    Whole,
+}
+
+impl Capture {
+    pub(super) const fn new(ticket: Ticket, key: Arc<[u8]>, max_bytes: usize, transaction: u8) -> Self {
+        Self { ticket, key, reply: Vec::new(), max_bytes, transaction, is_complete: false }
+    }
+
+    pub(super) const fn ticket(&self) -> &Ticket {
+        &self.ticket
+    }
+
+    /// Ticket, key and reply.
+    pub(super) fn into_parts(self) -> (Ticket, Arc<[u8]>, Arc<[u8]>) {
+        (self.ticket, self.key, self.reply.into())
+    }
+
+    /// Takes a message of the server with its header. Rows and what stands around them are kept, what answers `Parse` and
+    /// `Bind` is not, and anything else (an error, a notice, a change of a setting) ends it.
+    pub(super) fn take(&mut self, tag: u8, message: &[u8]) -> Captured {
+        match tag {
+            b'1' | b'2' if self.reply.is_empty() => return Captured::Coming,
+            b'T' | b'D' if !self.is_complete => {}
+            b'C' if !self.is_complete && message[5..].starts_with(b"SELECT ") => self.is_complete = true,
+            b'Z' if self.is_complete && message[5..] == [self.transaction] => return Captured::Whole,
+            _ => return Captured::GivenUp,
+        }
+        self.reply.extend_from_slice(message);
+        if self.reply.len() > self.max_bytes { Captured::GivenUp } else { Captured::Coming }
+    }
+}

@@ -1,0 +1,195 @@
+//! A session before a cache: as the relay, but each message is understood before it is passed on.
+//!
+//! The session itself is asked who it is before its login is over. A statement that comes alone while nothing is under way
+//! is answered from the cache, or its reply is kept on its way; everything else passes, after the writes in it hold what
+//! they touch.
+//!
+//! What an error of a hit would be does not exist; what the server has not seen because of a hit (a statement without a name)
+//! is sent before the next message that goes there.
+
+mod begin;
+mod capture;
+mod flight;
+mod names;
+mod received;
+mod sent;
+mod serve;
+mod state;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::Notify;
+
+use super::farewell;
+use super::login::Begun;
+use super::relay::{Done, End, close_when_due, last_words, pass, until_end};
+use crate::cache::{Cache, QUESTION};
+use crate::connection::Connection;
+use crate::follow::{Following, TooLong};
+use crate::shared::Shared;
+use crate::wire::Inbox;
+
+use flight::flight;
+use received::Received;
+use serve::Served;
+use state::State;
+
+/// How long a session may take to say who it is.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A session and what is known of it.
+#[derive(Debug)]
+struct Session<'s> {
+    cache: Arc<Cache>,
+    following: &'s Following<'s>,
+    state: Mutex<State>,
+    /// Raised when the session has said who it is.
+    is_known: Notify,
+    /// Whether the client has received whole messages only.
+    is_in_step: AtomicBool,
+}
+
+/// Serves a session until one side ends.
+pub(super) async fn run(
+    shared: &Shared,
+    cache: &Arc<Cache>,
+    client: Connection,
+    begun: Begun,
+) -> io::Result<()> {
+    let following = Following::new(shared);
+    let session = Session {
+        cache: cache.clone(),
+        following: &following,
+        state: Mutex::default(),
+        is_known: Notify::new(),
+        is_in_step: AtomicBool::new(true),
+    };
+    let (mut client_reader, mut client_writer) = tokio::io::split(client);
+    let (mut upstream_reader, mut upstream_writer) = tokio::io::split(begun.upstream);
+    let begin = begin::Begin {
+        session: &session,
+        client: (&mut client_reader, &mut client_writer),
+        upstream: (&mut upstream_reader, &mut upstream_writer),
+        from_client: Inbox::default(),
+        from_upstream: Inbox::default(),
+    };
+    let begun = tokio::select! {
+        begun = begin.run(&begun.sent) => begun,
+        () = close_when_due(shared, &following) => Err(End::Shutdown),
+    };
+    let end = match begun {
+        Err(end) => end,
+        Ok((from_client, from_upstream)) => {
+            let writer = tokio::sync::Mutex::new(&mut client_writer);
+            let up = session.to_upstream(&mut client_reader, &mut upstream_writer, from_client, &writer);
+            let down = session.to_client(&mut upstream_reader, from_upstream, &writer);
+            until_end(shared, &following, up, down).await
+        }
+    };
+    if matches!(end, End::Upstream) {
+        // It may have been started anew, or be another one.
+        cache.distrust();
+    }
+    let is_in_step = session.is_in_step.load(Ordering::Relaxed);
+    drop(session);
+    let client = client_reader.unsplit(client_writer);
+    let may_speak = is_in_step && following.may_interject();
+    let message = last_words(shared, &end).filter(|_| may_speak);
+    farewell(client, &message.unwrap_or_default()).await
+}
+
+impl Session<'_> {
+    async fn to_upstream<W: AsyncWrite + Unpin>(
+        &self,
+        client: &mut (impl AsyncRead + Unpin),
+        upstream: &mut (impl AsyncWrite + Unpin),
+        mut inbox: Inbox,
+        writer: &tokio::sync::Mutex<&mut W>,
+    ) -> Result<Done, End> {
+        let mut out = Vec::new();
+        loop {
+            if !inbox.rest().is_empty() {
+                match self.served(&inbox) {
+                    Served::Reply(reply) => {
+                        inbox.take_all();
+                        let mut writer = writer.lock().await;
+                        self.pass_to_client(&mut **writer, &reply).await?;
+                    }
+                    Served::Ask => {
+                        if self.ask(upstream).await.is_err() {
+                            return Ok(Done::Receiving);
+                        }
+                        continue;
+                    }
+                    Served::Relay => {
+                        self.sent(&mut inbox, &mut out).map_err(|TooLong(len)| End::TooLong(len))?;
+                        if pass(upstream, &out).await.is_err() {
+                            return Ok(Done::Receiving);
+                        }
+                        out.clear();
+                    }
+                }
+            }
+            if !inbox.read(client).await.map_err(|_| End::Client)? {
+                // The database reads the end after what it was sent, as it would without a proxy.
+                drop(upstream.shutdown().await);
+                return Ok(Done::Sending);
+            }
+        }
+    }
+
+    fn served(&self, inbox: &Inbox) -> Served {
+        let flight = Some(inbox.rest()).filter(|_| inbox.is_between_messages()).and_then(flight);
+        flight.map_or(Served::Relay, |flight| self.serve(&flight))
+    }
+
+    /// Asks the session who it is, and waits for the answer.
+    async fn ask(&self, upstream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+        self.asks();
+        pass(upstream, &question()).await?;
+        self.is_known.notified().await;
+        Ok(())
+    }
+
+    async fn to_client<W: AsyncWrite + Unpin>(
+        &self,
+        upstream: &mut (impl AsyncRead + Unpin),
+        mut inbox: Inbox,
+        writer: &tokio::sync::Mutex<&mut W>,
+    ) -> End {
+        loop {
+            let mut heard = Received::default();
+            self.received(&mut inbox, &mut heard);
+            if heard.is_answered {
+                self.is_known.notify_one();
+            }
+            if !heard.bytes.is_empty() {
+                let mut writer = writer.lock().await;
+                if let Err(end) = self.pass_to_client(&mut **writer, &heard.bytes).await {
+                    return end;
+                }
+            }
+            match inbox.read(upstream).await {
+                Ok(true) => {}
+                _ => return End::Upstream,
+            }
+        }
+    }
+
+    async fn pass_to_client(&self, client: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> Result<(), End> {
+        self.is_in_step.store(false, Ordering::Relaxed);
+        pass(client, bytes).await.map_err(|_| End::Client)?;
+        self.is_in_step.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The message that asks a session who it is.
+fn question() -> Vec<u8> {
+    let length = u32::try_from(QUESTION.len() + 5).expect("it is short");
+    [&b"Q"[..], &length.to_be_bytes(), QUESTION.as_bytes(), b"\0"].concat()
+}

@@ -1,0 +1,235 @@
+//! Which statement a name stands for at the server, as far as that is certain.
+//!
+//! A `Parse` counts once the server has answered it; until then it counts for messages of the same flight only: if it fails,
+//! the server skips them. A name that may stand for either of two statements stands for none.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::cache::Plan;
+
+/// Most names that are remembered.
+const MAX_NAMES: usize = 10_000;
+
+type Name = Box<[u8]>;
+
+/// A message whose answer tells what a name stands for.
+#[derive(Debug)]
+enum Asked {
+    Parse(Name, Option<Arc<Plan>>),
+    Close,
+    /// One of the proxy's own, whose answer is not for the client.
+    Own,
+    /// `Sync`, `Query` or a function call: all up to it is answered with `ReadyForQuery`.
+    Ready,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    known: HashMap<Name, Arc<Plan>>,
+    /// What stood for a name before SQL may have changed that.
+    shaken: HashMap<Name, Arc<Plan>>,
+    asked: VecDeque<Asked>,
+}
+
+/// An answer that was not expected.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lost;
+
+impl Names {
+    /// A `Parse` was sent; without a plan if its text is not known.
+    pub(super) fn parse(&mut self, name: &[u8], plan: Option<Arc<Plan>>) {
+        if name.is_empty() || plan.is_none() {
+            // The server forgets the one without a name at once.
+            self.known.remove(name);
+        }
+        self.shaken.remove(name);
+        self.asked.push_back(Asked::Parse(name.into(), plan));
+    }
+
+    pub(super) fn close(&mut self, name: Option<&[u8]>) {
+        if let Some(name) = name {
+            self.known.remove(name);
+            self.shaken.remove(name);
+            for asked in &mut self.asked {
+                if let Asked::Parse(parsed, plan) = asked
+                    && **parsed == *name
+                {
+                    *plan = None;
+                }
+            }
+        }
+        self.asked.push_back(Asked::Close);
+    }
+
+    /// A `Query` was sent, which takes the place of the statement without a name.
+    pub(super) fn query(&mut self) {
+        self.known.remove(&b""[..]);
+        self.ready();
+    }
+
+    pub(super) fn ready(&mut self) {
+        self.asked.push_back(Asked::Ready);
+    }
+
+    pub(super) fn own(&mut self) {
+        self.asked.push_back(Asked::Own);
+    }
+
+    /// The server is known to have this one.
+    pub(super) fn set(&mut self, name: &[u8], plan: Option<Arc<Plan>>) {
+        match plan {
+            Some(plan) => drop(self.known.insert(name.into(), plan)),
+            None => drop(self.known.remove(name)),
+        }
+    }
+
+    /// What a `Bind` that is sent now binds, if it is certain.
+    pub(super) fn get(&self, name: &[u8]) -> Option<Arc<Plan>> {
+        let (mut is_of_this_flight, mut is_unanswered) = (true, false);
+        for asked in self.asked.iter().rev() {
+            match asked {
+                Asked::Ready => is_of_this_flight = false,
+                Asked::Parse(parsed, plan) if **parsed == *name => {
+                    if is_of_this_flight {
+                        return plan.clone();
+                    }
+                    is_unanswered = true;
+                }
+                Asked::Parse(..) | Asked::Close | Asked::Own => {}
+            }
+        }
+        if is_unanswered { None } else { self.known.get(name).cloned() }
+    }
+
+    /// The same, or what it was before SQL may have changed it.
+    pub(super) fn get_or_shaken(&self, name: &[u8]) -> Option<Arc<Plan>> {
+        self.get(name).or_else(|| self.shaken.get(name).cloned())
+    }
+
+    /// The server has said which statements that were prepared by messages it has, a line each: these are what they were,
+    /// as SQL prepares under other marks. Only at rest.
+    pub(super) fn confirm(&mut self, prepared: &str) {
+        let mut shaken = std::mem::take(&mut self.shaken);
+        for name in prepared.split('\n').map(str::as_bytes).filter(|name| !name.is_empty()) {
+            if let Some((name, plan)) = shaken.remove_entry(name) {
+                self.known.insert(name, plan);
+            }
+        }
+    }
+
+    /// `ParseComplete` or `CloseComplete` has come; whether it is for the client.
+    ///
+    /// # Errors
+    /// [`Lost`]: what names stand for is not known any more.
+    pub(super) fn answered(&mut self, tag: u8) -> Result<bool, Lost> {
+        match (self.asked.pop_front(), tag) {
+            (Some(Asked::Parse(name, plan)), b'1') => {
+                if self.known.len() >= MAX_NAMES {
+                    self.known.clear();
+                }
+                if let Some(plan) = plan {
+                    self.known.insert(name, plan);
+                }
+                Ok(true)
+            }
+            (Some(Asked::Close), b'3') => Ok(true),
+            (Some(Asked::Own), _) => Ok(false),
+            _ => Err(Lost),
+        }
+    }
+
+    /// `ReadyForQuery` has come: what was not answered before it was skipped.
+    pub(super) fn is_ready(&mut self) {
+        while !matches!(self.asked.pop_front(), Some(Asked::Ready) | None) {}
+    }
+
+    /// Everything is answered.
+    pub(super) fn rest(&mut self) {
+        self.asked.clear();
+    }
+
+    /// Statements may have been prepared or dropped by SQL.
+    pub(super) fn forget(&mut self) {
+        self.shaken.extend(self.known.drain());
+        for asked in &mut self.asked {
+            if let Asked::Parse(_, plan) = asked {
+                *plan = None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recognise::strict::Statement;
+
+    fn plan(number: u64) -> Option<Arc<Plan>> {
+        Some(Arc::new(Plan { number, statement: Statement::Show, declared: [].into() }))
+    }
+
+    fn number(names: &Names, name: &[u8]) -> Option<u64> {
+        names.get(name).map(|plan| plan.number)
+    }
+
+    #[test]
+    fn a_name_counts_once_it_is_answered() {
+        let mut names = Names::default();
+        names.parse(b"s", plan(1));
+        assert_eq!(number(&names, b"s"), Some(1), "in the same flight");
+        names.ready();
+        assert_eq!(number(&names, b"s"), None, "it may have failed");
+        assert_eq!(names.answered(b'1'), Ok(true));
+        names.is_ready();
+        assert_eq!(number(&names, b"s"), Some(1));
+    }
+
+    #[test]
+    fn a_parse_that_failed_changes_nothing() {
+        let mut names = Names::default();
+        names.set(b"s", plan(1));
+        names.set(b"", plan(1));
+        for name in [&b"s"[..], b""] {
+            names.parse(name, plan(2));
+        }
+        names.ready();
+        names.is_ready();
+        assert_eq!((number(&names, b"s"), number(&names, b"")), (Some(1), None));
+        assert_eq!(names.answered(b'1'), Err(Lost));
+    }
+
+    #[test]
+    fn what_sql_may_have_dropped_is_unknown() {
+        let mut names = Names::default();
+        names.set(b"s", plan(1));
+        names.parse(b"t", plan(2));
+        names.forget();
+        assert_eq!(names.answered(b'1'), Ok(true));
+        assert_eq!((number(&names, b"s"), number(&names, b"t")), (None, None));
+        names.rest();
+        assert_eq!(names.get_or_shaken(b"s").map(|plan| plan.number), Some(1));
+        names.confirm("x\ns");
+        assert_eq!((number(&names, b"s"), number(&names, b"t")), (Some(1), None));
+        names.forget();
+        names.confirm("");
+        assert!(names.get_or_shaken(b"s").is_none());
+        names.set(b"s", plan(1));
+        names.close(Some(b"s"));
+        assert_eq!(names.answered(b'3'), Ok(true));
+        assert_eq!(number(&names, b"s"), None);
+        names.set(b"", plan(1));
+        names.query();
+        assert_eq!(number(&names, b""), None);
+    }
+
+    #[test]
+    fn answers_to_the_proxys_own_messages_are_kept_back() {
+        let mut names = Names::default();
+        names.own();
+        names.parse(b"s", plan(1));
+        assert_eq!(names.answered(b'1'), Ok(false));
+        assert_eq!(names.answered(b'1'), Ok(true));
+        assert_eq!(number(&names, b"s"), Some(1));
+    }
+}

@@ -1,0 +1,155 @@
+//! What the server sends: replies that are kept on their way, answers to the proxy's own messages, and the rest after them.
+
+use std::time::Instant;
+
+use super::Session;
+use super::capture::Captured;
+use super::names::Lost;
+use super::state::{Block, State, Who};
+use crate::cache::{Answer, Stranger, Touched, count};
+use crate::follow::TooLong;
+use crate::recognise::strict::Session as AboutSession;
+use crate::session::relay::End;
+use crate::wire::{Inbox, Next};
+
+/// What the server's bytes have led to.
+#[derive(Debug, Default)]
+pub(super) struct Received {
+    /// Bytes for the client.
+    pub(super) bytes: Vec<u8>,
+    /// Whether the question was answered.
+    pub(super) is_answered: bool,
+}
+
+impl Session<'_> {
+    /// Bytes of the login.
+    pub(super) fn hears(&self, bytes: &[u8]) {
+        self.following.server_sent(bytes, Instant::now());
+    }
+
+    /// Bytes of the login.
+    ///
+    /// # Errors
+    /// `TooLong`: the message must not be passed on.
+    pub(super) fn says(&self, bytes: &[u8]) -> Result<(), End> {
+        self.following.client_sent(bytes, Instant::now()).map_err(|TooLong(len)| End::TooLong(len))
+    }
+
+    /// Takes what the server has sent, message by message.
+    pub(super) fn received(&self, inbox: &mut Inbox, heard: &mut Received) {
+        let mut state = self.lock();
+        loop {
+            let place = match inbox.next() {
+                Next::Nothing => return,
+                Next::Whole(tag, place) => {
+                    let message = inbox.bytes(&place);
+                    if state.question.is_some() && matches!(tag, b'T' | b'D' | b'C' | b'E' | b'I' | b'Z') {
+                        heard.is_answered |= self.answered(&mut state, tag, &message[5..]);
+                        continue;
+                    }
+                    if !self.heard(&mut state, tag, message) {
+                        continue;
+                    }
+                    place
+                }
+                Next::Part { place, is_last, .. } => {
+                    self.give_up(&mut state);
+                    state.is_mid_message = !is_last;
+                    place
+                }
+                Next::Broken(place) => {
+                    self.lose(&mut state);
+                    place
+                }
+            };
+            let bytes = inbox.bytes(&place);
+            self.following.server_sent(bytes, Instant::now());
+            heard.bytes.extend_from_slice(bytes);
+            if let [b'Z', .., transaction] = *bytes {
+                state.names.is_ready();
+                if self.following.rest() == Some(transaction) {
+                    self.rests(&mut state, transaction);
+                }
+            }
+        }
+    }
+
+    /// A message for the client; `false` if it answers one of the proxy's own.
+    fn heard(&self, state: &mut State, tag: u8, message: &[u8]) -> bool {
+        match state.capture.as_mut().map(|capture| capture.take(tag, message)) {
+            None | Some(Captured::Coming) => {}
+            Some(Captured::GivenUp) => self.give_up(state),
+            Some(Captured::Whole) => self.fill(state),
+        }
+        match tag {
+            // A setting has changed, by whatever means.
+            b'S' => state.changes(AboutSession { keeps_path: true, keeps_prepared: true }),
+            b'1' | b'3' => match state.names.answered(tag) {
+                Ok(is_for_client) => return is_for_client,
+                Err(Lost) => self.lose(state),
+            },
+            _ => {}
+        }
+        true
+    }
+
+    fn fill(&self, state: &mut State) {
+        let Some(capture) = state.capture.take() else { return };
+        let (ticket, key, reply) = capture.into_parts();
+        if self.cache.results.fill(&ticket, key, reply) {
+            count(&self.cache.counters.filled);
+        } else {
+            self.cache.counters.relayed("a write has overtaken it");
+        }
+    }
+
+    /// All that was sent is answered.
+    fn rests(&self, state: &mut State, transaction: u8) {
+        state.holds.drain(..).for_each(|hold| self.cache.release(hold));
+        state.held = Touched::default();
+        state.names.rest();
+        state.block = match (transaction, state.block) {
+            (b'I', _) => Block::None,
+            (b'T', Block::Clean) => Block::Clean,
+            _ => Block::Other,
+        };
+        if transaction == b'I' {
+            state.pending = Touched::default();
+            state.portals.clear();
+        }
+    }
+
+    /// A message that answers the question; `true` with the last one.
+    fn answered(&self, state: &mut State, tag: u8, body: &[u8]) -> bool {
+        if tag == b'D' {
+            state.question = Some(body.to_vec());
+        }
+        if tag != b'Z' {
+            return false;
+        }
+        let answer = state.question.take().and_then(|row| Answer::read(&row));
+        self.is(state, answer);
+        true
+    }
+
+    fn is(&self, state: &mut State, answer: Option<Answer>) {
+        let surroundings = self.cache.reading().surroundings;
+        (state.who, state.searched) = (Who::Stranger(surroundings), None);
+        let Some(answer) = answer else { return };
+        state.names.confirm(&answer.prepared);
+        if state.process != Some(answer.pid) {
+            // A pooler stands between, so that the end of a server process cannot be waited for.
+            state.pid = None;
+            return;
+        }
+        match self.cache.identity(&answer) {
+            Ok(identity) => {
+                state.searched = Some((identity.surroundings, identity.searched.clone()));
+                state.who = Who::Known(identity);
+            }
+            Err(Stranger::Database) => state.is_of_other_database = true,
+            Err(Stranger::Isolation) => state.searched = Some((surroundings, answer.searched)),
+            Err(Stranger::Start | Stranger::Meaning) => {}
+        }
+    }
+}

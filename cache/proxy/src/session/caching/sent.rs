@@ -1,0 +1,207 @@
+//! What a client sends: each message is understood, and what it may write is held, before it is passed on.
+
+use std::mem;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use super::Session;
+use super::flight;
+use super::state::{Block, State, Who};
+use crate::cache::{Effect, Plan, Touched, count, effect};
+use crate::follow::TooLong;
+use crate::recognise::strict::{Session as AboutSession, Statement};
+use crate::wire::{Fields, Inbox, Next};
+
+impl Session<'_> {
+    /// Takes what the client has sent, message by message, and gives the bytes for the server.
+    ///
+    /// # Errors
+    /// [`TooLong`]: the message must not be passed on.
+    pub(super) fn sent(&self, inbox: &mut Inbox, out: &mut Vec<u8>) -> Result<(), TooLong> {
+        let mut state = self.lock();
+        loop {
+            let place = match inbox.next() {
+                Next::Nothing => return Ok(()),
+                Next::Whole(tag, place) => {
+                    let message = inbox.bytes(&place);
+                    self.begins(&mut state);
+                    state.catch_up(tag, message, out);
+                    self.message(&mut state, tag, &message[5..]);
+                    place
+                }
+                Next::Part { tag, place, is_first, .. } => {
+                    if is_first {
+                        self.begins(&mut state);
+                        state.catch_up(tag, &[], out);
+                        self.long_message(&mut state, tag);
+                    }
+                    place
+                }
+                Next::Broken(place) => {
+                    self.lose(&mut state);
+                    place
+                }
+            };
+            let bytes = inbox.bytes(&place);
+            // In the same breath as the hold: at rest means that this was answered, too.
+            self.following.client_sent(bytes, Instant::now())?;
+            out.extend_from_slice(bytes);
+        }
+    }
+
+    fn begins(&self, state: &mut State) {
+        match self.following.rest() {
+            Some(transaction) => state.began = Some(transaction),
+            None if !self.following.is_followed() => self.lose(state),
+            None => {}
+        }
+    }
+
+    fn message(&self, state: &mut State, tag: u8, body: &[u8]) {
+        match tag {
+            b'Q' => {
+                state.names.query();
+                let text = flight::text(body).and_then(|text| std::str::from_utf8(text).ok());
+                let plan = text.map(|text| self.cache.plans.get(text, &[]));
+                self.executes(state, plan.as_deref(), &[]);
+            }
+            b'P' => {
+                let (name, plan) = self.parsed(body);
+                state.names.parse(name, plan);
+            }
+            b'B' => self.binds(state, body),
+            b'E' => {
+                let portal = Fields::new(body).text().and_then(|name| state.portals.get(name)).cloned();
+                let (plan, values) = portal.map_or((None, [].into()), |portal| (portal.plan, portal.values));
+                self.executes(state, plan.as_deref(), &values);
+            }
+            b'C' => state.close(body),
+            b'S' => state.names.ready(),
+            b'F' => {
+                state.names.ready();
+                self.executes(state, None, &[]);
+            }
+            // Description, data of COPY and its end, requests to flush, goodbye.
+            b'D' | b'd' | b'c' | b'f' | b'H' | b'p' | b'X' => {}
+            _ => self.lose(state),
+        }
+    }
+
+    /// The input function of a value's type may do anything, unless the statement is known to have none of users.
+    fn binds(&self, state: &mut State, body: &[u8]) {
+        let plan = state.bind(body);
+        if !plan.as_ref().is_some_and(|plan| !matches!(plan.statement, Statement::Unknown(_))) {
+            self.executes(state, plan.as_deref(), &[]);
+        }
+    }
+
+    /// A message that is too long to be looked at.
+    fn long_message(&self, state: &mut State, tag: u8) {
+        match tag {
+            b'd' => {}
+            b'B' => {
+                state.bind_of_unknown();
+                self.executes(state, None, &[]);
+            }
+            b'P' => {
+                state.names.forget();
+                state.names.parse(&[], None);
+            }
+            b'Q' => {
+                state.names.query();
+                self.executes(state, None, &[]);
+            }
+            _ => self.lose(state),
+        }
+    }
+
+    /// Something came that is not understood: from now on every statement may do anything.
+    pub(super) fn lose(&self, state: &mut State) {
+        if state.is_lost && state.held.may_define {
+            return;
+        }
+        state.is_lost = true;
+        (state.who, state.searched, state.began) = (Who::Stranger(0), None, None);
+        state.names.forget();
+        self.give_up(state);
+        self.hold(state, &Touched::unknown());
+    }
+
+    fn executes(&self, state: &mut State, plan: Option<&Plan>, values: &[u8]) {
+        // From the second statement on, the transaction's state is that after the first one.
+        let transaction = state.began.take();
+        let reading = self.cache.reading();
+        let searched = state.searched(reading.surroundings);
+        let done = match plan {
+            Some(plan) => effect(plan, values, &reading.catalogue, searched),
+            None => Effect::Unknown("its text is not known".to_owned()),
+        };
+        let done = if state.is_of_other_database { elsewhere(plan, done) } else { done };
+        self.act(state, done, transaction);
+    }
+
+    fn act(&self, state: &mut State, done: Effect, transaction: Option<u8>) {
+        let is_read = matches!(done, Effect::Cacheable(..) | Effect::Nothing(_) | Effect::Savepoint);
+        if !is_read {
+            state.block = match done {
+                Effect::Begin { is_plain: true } if transaction == Some(b'I') => Block::Clean,
+                _ => Block::Other,
+            };
+        }
+        match done {
+            Effect::Savepoint | Effect::Begin { .. } | Effect::Rollback => {}
+            Effect::Cacheable(..) if mem::take(&mut state.is_counted) => {}
+            Effect::Cacheable(..) => self.cache.counters.relayed("it did not come alone and in one piece"),
+            Effect::Nothing(reason) => self.cache.counters.relayed(&reason),
+            Effect::Commit => {
+                if !state.pending.is_nothing() {
+                    let pending = state.pending.clone();
+                    self.hold(state, &pending);
+                }
+            }
+            Effect::Session(about) => state.changes(about),
+            Effect::Write(touched) => {
+                state.pending.add(&touched);
+                // The transaction is open, and this does not end it.
+                if !matches!(transaction, Some(b'T' | b'E')) {
+                    let pending = state.pending.clone();
+                    self.hold(state, &pending);
+                }
+            }
+            Effect::Unknown(reason) => {
+                self.cache.counters.relayed(&reason);
+                state.pending.add(&Touched::unknown());
+                state.changes(AboutSession { keeps_path: false, keeps_prepared: false });
+                self.hold(state, &Touched::unknown());
+            }
+        }
+    }
+
+    fn hold(&self, state: &mut State, touched: &Touched) {
+        if state.held.is_all && (state.held.may_define || !touched.may_define) {
+            return;
+        }
+        state.held.add(touched);
+        let (hold, dropped) = self.cache.results.hold(touched.clone());
+        state.holds.push(hold);
+        let counters = &self.cache.counters;
+        count(&counters.held);
+        counters.dropped.fetch_add(u64::try_from(dropped).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    pub(super) fn give_up(&self, state: &mut State) {
+        if let Some(capture) = state.capture.take() {
+            self.cache.results.give_up(capture.ticket());
+        }
+    }
+}
+
+/// A read or write in another database touches nothing here; anything else may change roles, which all databases share.
+fn elsewhere(plan: Option<&Plan>, done: Effect) -> Effect {
+    match plan.map(|plan| &plan.statement) {
+        Some(Statement::Read(_) | Statement::PlainRead { .. } | Statement::Write(_)) => {
+            Effect::Nothing("it is in another database".to_owned())
+        }
+        _ => done,
+    }
+}

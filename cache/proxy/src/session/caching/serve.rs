@@ -1,0 +1,183 @@
+//! A statement that came alone: from the cache, or to the server with a ticket for its reply.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::Session;
+use super::capture::Capture;
+use super::flight::{Extended, Flight};
+use super::state::{Block, State, Who};
+use crate::cache::{Effect, Identity, Plan, count, effect};
+use crate::recognise::strict::Statement;
+use crate::wire::Fields;
+
+/// What becomes of a statement that came alone.
+#[derive(Debug)]
+pub(super) enum Served {
+    /// These bytes answer it.
+    Reply(Vec<u8>),
+    /// The session must be asked first who it is.
+    Ask,
+    /// It goes to the server.
+    Relay,
+}
+
+const PARSE_COMPLETE: &[u8] = b"1\0\0\0\x04";
+const BIND_COMPLETE: &[u8] = b"2\0\0\0\x04";
+const CLOSE_STATEMENT: &[u8] = b"C\0\0\0\x06S\0";
+const CLOSE_PORTAL: &[u8] = b"C\0\0\0\x06P\0";
+impl Session<'_> {
+    /// The session is about to be asked who it is.
+    pub(super) fn asks(&self) {
+        self.lock().question = Some(Vec::new());
+    }
+
+    /// What becomes of a statement that came alone.
+    pub(super) fn serve(&self, flight: &Flight<'_>) -> Served {
+        let mut state = self.lock();
+        let Some(transaction) = self.following.rest().filter(|_| !state.is_lost && !state.is_mid_message)
+        else {
+            return Served::Relay;
+        };
+        let Some(plan) = self.plan_of(&state, flight) else { return Served::Relay };
+        let is_known = matches!(
+            plan.statement,
+            Statement::Read(_) | Statement::PlainRead { .. } | Statement::Write(_) | Statement::Begin { .. }
+        );
+        if is_known && transaction == b'I' && state.must_ask(self.cache.reading().surroundings) {
+            return Served::Ask;
+        }
+        if !matches!(plan.statement, Statement::Read(_)) || !is_certain(&state, flight) {
+            return Served::Relay;
+        }
+        state.is_counted = true;
+        if transaction == b'E' || (transaction == b'T' && state.block != Block::Clean) {
+            self.cache.counters.relayed("it is in a transaction that has written, or sees another state");
+            return Served::Relay;
+        }
+        let Who::Known(Identity { number: identity, .. }) = state.who else {
+            let reason = "its session's settings are not known, or such that no reply is kept";
+            self.cache.counters.relayed(reason);
+            return Served::Relay;
+        };
+        let key = mem::take(&mut state.key);
+        let key = key_of(key, &plan, identity, flight);
+        if let Some(reply) = self.cache.results.get(&key) {
+            state.key = key;
+            count(&self.cache.counters.hits);
+            return Served::Reply(state.hit(flight, &plan, &reply, transaction));
+        }
+        self.miss(&mut state, &plan, flight, &key, transaction);
+        state.key = key;
+        Served::Relay
+    }
+
+    fn plan_of(&self, state: &State, flight: &Flight<'_>) -> Option<Arc<Plan>> {
+        match flight {
+            Flight::Simple(text) => Some(self.cache.plans.get(std::str::from_utf8(text).ok()?, &[])),
+            Flight::Extended(Extended { parse: Some(parse), .. }) => self.parsed(&parse[5..]).1,
+            Flight::Extended(Extended { name, .. }) => state.names.get_or_shaken(name),
+        }
+    }
+
+    /// Name and plan of a `Parse`.
+    pub(super) fn parsed<'b>(&self, body: &'b [u8]) -> (&'b [u8], Option<Arc<Plan>>) {
+        let mut fields = Fields::new(body);
+        let Some(name) = fields.text() else { return (&[], None) };
+        let mut plan = || {
+            let text = std::str::from_utf8(fields.text()?).ok()?;
+            let types = (0..fields.count(4)?).map(|_| fields.int32().map(i32::cast_unsigned));
+            let declared = types.collect::<Option<Vec<u32>>>()?;
+            fields.rest().is_empty().then(|| self.cache.plans.get(text, &declared))
+        };
+        (name, plan())
+    }
+
+    /// Takes a ticket for the reply, if it can be kept.
+    fn miss(&self, state: &mut State, plan: &Plan, flight: &Flight<'_>, key: &[u8], transaction: u8) {
+        let reading = self.cache.reading();
+        let values = match flight {
+            Flight::Simple(_) => &[][..],
+            Flight::Extended(extended) => extended.values,
+        };
+        let searched = state.searched(reading.surroundings);
+        let Effect::Cacheable(column, span) = effect(plan, values, &reading.catalogue, searched) else {
+            return;
+        };
+        count(&self.cache.counters.misses);
+        match self.cache.results.ticket(reading.number, column, span) {
+            Some(ticket) => {
+                state.capture = Some(Capture::new(ticket, key.into(), self.cache.max_reply, transaction));
+            }
+            None => self.cache.counters.relayed("a write is under way, or nothing is shown for now"),
+        }
+    }
+}
+
+impl State {
+    /// The reply of a hit, after which the server has not seen what the client has sent.
+    fn hit(&mut self, flight: &Flight<'_>, plan: &Arc<Plan>, reply: &[u8], transaction: u8) -> Vec<u8> {
+        let mut out = Vec::with_capacity(reply.len() + 16);
+        match flight {
+            Flight::Simple(_) => {
+                self.names.set(b"", None);
+                self.unseen = vec![CLOSE_STATEMENT.to_vec()];
+                self.forgets_portal(transaction);
+            }
+            Flight::Extended(Extended { parse, .. }) => {
+                if let Some(parse) = parse {
+                    out.extend_from_slice(PARSE_COMPLETE);
+                    self.names.set(b"", Some(plan.clone()));
+                    self.unseen = vec![parse.to_vec()];
+                }
+                self.forgets_portal(transaction);
+                out.extend_from_slice(BIND_COMPLETE);
+            }
+        }
+        out.extend_from_slice(reply);
+        out.extend_from_slice(&[b'Z', 0, 0, 0, 5, transaction]);
+        out
+    }
+
+    /// Outside of a transaction the server has no portal any more.
+    fn forgets_portal(&mut self, transaction: u8) {
+        if transaction == b'T' && self.unseen.iter().all(|message| message != CLOSE_PORTAL) {
+            self.unseen.push(CLOSE_PORTAL.to_vec());
+        }
+    }
+
+    /// Tells the server what it has not seen, before the next message, unless that takes its place.
+    pub(super) fn catch_up(&mut self, tag: u8, message: &[u8], out: &mut Vec<u8>) {
+        let takes_its_place = matches!(tag, b'Q' | b'X') || (tag == b'P' && message.get(5) == Some(&0));
+        for message in mem::take(&mut self.unseen) {
+            if !takes_its_place {
+                self.names.own();
+                out.extend_from_slice(&message);
+            }
+        }
+    }
+}
+
+/// Whether the statement is the one that the server has by this name.
+fn is_certain(state: &State, flight: &Flight<'_>) -> bool {
+    match flight {
+        Flight::Simple(_) | Flight::Extended(Extended { parse: Some(_), .. }) => true,
+        Flight::Extended(Extended { name, .. }) => state.names.get(name).is_some(),
+    }
+}
+
+/// The whole identity of a statement: text and types by their number, roles and settings by theirs, the form of the reply, and
+/// the values as they came.
+fn key_of(mut key: Vec<u8>, plan: &Plan, identity: u64, flight: &Flight<'_>) -> Vec<u8> {
+    key.clear();
+    key.extend_from_slice(&plan.number.to_le_bytes());
+    key.extend_from_slice(&identity.to_le_bytes());
+    match flight {
+        Flight::Simple(_) => key.push(0),
+        Flight::Extended(Extended { values, is_described, .. }) => {
+            key.push(1 + u8::from(*is_described));
+            key.extend_from_slice(values);
+        }
+    }
+    key
+}

@@ -1,0 +1,194 @@
+//! What is known of a session whose replies may be kept, and what that makes of each message.
+//!
+//! *At rest* nothing that was sent waits for an answer, and the server's last word on the transaction is true: `I` outside of
+//! one, `T` in one, `E` in one that has failed. Only a statement that comes alone at rest is answered from the cache or
+//! kept. A write outside of a transaction is held from before it is sent until the session is at rest again; one inside is
+//! collected, and held from before the COMMIT is sent. A statement that may do anything may commit, too: it is held at once.
+//! Savepoints, rollbacks to them and errors never make the collected set smaller.
+
+use std::collections::HashMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use super::Session;
+use super::capture::Capture;
+use super::names::Names;
+use crate::cache::{Hold, Identity, Plan, Touched};
+use crate::recognise::strict::Session as AboutSession;
+use crate::wire::Fields;
+
+/// What a session may do in the transaction that it is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Block {
+    /// It is in none.
+    None,
+    /// One that sees what is committed, and has read only.
+    Clean,
+    Other,
+}
+
+/// Whose session it is.
+#[derive(Debug)]
+pub(super) enum Who {
+    Known(Identity),
+    /// It may have changed since it was asked.
+    Unknown,
+    /// Its replies are not kept, by what it said in these surroundings.
+    Stranger(u64),
+}
+
+/// What a portal executes.
+#[derive(Debug, Clone)]
+pub(super) struct Portal {
+    pub(super) plan: Option<Arc<Plan>>,
+    pub(super) values: Box<[u8]>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) who: Who,
+    /// Schemas that it searches, if names mean what they say.
+    pub(super) searched: Option<(u64, Vec<String>)>,
+    pub(super) is_of_other_database: bool,
+    /// The server process as the login has named it.
+    pub(super) process: Option<i32>,
+    /// The same, if its end can be waited for.
+    pub(super) pid: Option<i32>,
+    pub(super) names: Names,
+    pub(super) portals: HashMap<Box<[u8]>, Portal>,
+    /// The transaction's state when the session was last at rest, while no statement was executed since.
+    pub(super) began: Option<u8>,
+    pub(super) block: Block,
+    /// What the open transaction has touched.
+    pub(super) pending: Touched,
+    pub(super) holds: Vec<Hold>,
+    /// What they touch.
+    pub(super) held: Touched,
+    pub(super) capture: Option<Capture>,
+    /// The row of the question's answer, while it is on its way.
+    pub(super) question: Option<Vec<u8>>,
+    /// What the server has not seen of statements that were answered here, as messages of which each has an answer.
+    pub(super) unseen: Vec<Vec<u8>>,
+    pub(super) is_lost: bool,
+    /// Whether the client has received a part of a message.
+    pub(super) is_mid_message: bool,
+    /// Whether the read that came last was counted.
+    pub(super) is_counted: bool,
+    pub(super) key: Vec<u8>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            who: Who::Unknown,
+            searched: None,
+            is_of_other_database: false,
+            process: None,
+            pid: None,
+            names: Names::default(),
+            portals: HashMap::new(),
+            began: None,
+            block: Block::None,
+            pending: Touched::default(),
+            holds: Vec::new(),
+            held: Touched::default(),
+            capture: None,
+            question: None,
+            unseen: Vec::new(),
+            is_lost: false,
+            is_mid_message: false,
+            is_counted: false,
+            key: Vec::new(),
+        }
+    }
+}
+
+/// Most portals that are remembered between two transactions.
+const MAX_PORTALS: usize = 1_000;
+
+impl Session<'_> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The server process of the session, as the login has named it.
+    pub(super) fn process(&self, pid: i32) {
+        let mut state = self.lock();
+        (state.process, state.pid) = (Some(pid), Some(pid));
+        self.cache.process_serves(pid);
+    }
+}
+
+impl State {
+    /// Schemas that it searches, as long as the surroundings are those in which it was asked.
+    pub(super) fn searched(&self, surroundings: u64) -> Option<&[String]> {
+        self.searched.as_ref().filter(|(asked, _)| *asked == surroundings).map(|(_, searched)| &searched[..])
+    }
+
+    pub(super) fn must_ask(&self, surroundings: u64) -> bool {
+        match &self.who {
+            Who::Known(identity) => identity.surroundings != surroundings,
+            Who::Unknown => true,
+            Who::Stranger(asked) => !self.is_lost && !self.is_of_other_database && *asked != surroundings,
+        }
+    }
+
+    /// Settings may be others.
+    pub(super) fn changes(&mut self, about: AboutSession) {
+        if !self.is_lost && !self.is_of_other_database {
+            self.who = Who::Unknown;
+        }
+        if !about.keeps_path {
+            self.searched = None;
+        }
+        if !about.keeps_prepared {
+            self.names.forget();
+            self.portals.clear();
+        }
+    }
+
+    /// What is bound, if that is known.
+    pub(super) fn bind(&mut self, body: &[u8]) -> Option<Arc<Plan>> {
+        let mut fields = Fields::new(body);
+        let (Some(portal), Some(name)) = (fields.text(), fields.text()) else {
+            self.bind_of_unknown();
+            return None;
+        };
+        if self.portals.len() >= MAX_PORTALS {
+            self.portals.clear();
+        }
+        let plan = self.names.get(name);
+        // If this fails, the portal of an earlier flight is still there.
+        let is_certain = portal.is_empty() || !self.portals.contains_key(portal);
+        let bound = Portal { plan: plan.clone().filter(|_| is_certain), values: fields.rest().into() };
+        self.portals.insert(portal.into(), bound);
+        plan
+    }
+
+    /// Some portal was bound to some statement.
+    pub(super) fn bind_of_unknown(&mut self) {
+        self.portals.clear();
+    }
+
+    pub(super) fn close(&mut self, body: &[u8]) {
+        let mut fields = Fields::new(body);
+        let kind = fields.byte();
+        let name = fields.text().unwrap_or_default();
+        if kind == Some(b'P') {
+            self.portals.remove(name);
+        }
+        self.names.close((kind == Some(b'S')).then_some(name));
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        let mut state = self.lock();
+        self.give_up(&mut state);
+        let (process, pid) = (state.process, state.pid);
+        state.holds.drain(..).for_each(|hold| self.cache.doubt(hold, pid));
+        if let Some(pid) = process {
+            self.cache.process_left(pid);
+        }
+    }
+}

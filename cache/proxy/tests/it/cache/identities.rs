@@ -1,0 +1,203 @@
+//! What could make the same statement give other bytes makes it another statement.
+
+use super::setting::{Setting, ask, run};
+use crate::raw::{Raw, bind, close, error_field, execute, letters, message, parse, query, sync};
+
+const READ: &str = "SELECT day, price, note FROM orders WHERE customer = 7";
+
+fn hits(setting: &Setting, raw: &mut Raw, sql: &str) -> u64 {
+    // On a busy machine a look at the server may be late.
+    setting.opens();
+    setting.counted(|| drop(run(raw, sql))).0
+}
+
+fn is_hit(setting: &Setting, raw: &mut Raw) -> bool {
+    hits(setting, raw, READ) == 1
+}
+
+#[test]
+fn sessions_of_one_kind_share_what_is_cached() {
+    let Some(setting) = Setting::start() else { return };
+    let (mut one, mut other) = (setting.session(), setting.session());
+    assert!(!is_hit(&setting, &mut one) && is_hit(&setting, &mut other));
+    let mut named = setting.session_of("postgres", &[("application_name", "x")]);
+    assert!(is_hit(&setting, &mut named), "the name of a program changes nothing");
+    for (name, value) in [
+        ("TimeZone", "Asia/Tokyo"),
+        ("DateStyle", "German"),
+        ("IntervalStyle", "iso_8601"),
+        ("client_encoding", "LATIN1"),
+        ("bytea_output", "escape"),
+        ("extra_float_digits", "0"),
+        ("search_path", "pg_temp, public"),
+        ("work_mem", "5MB"),
+    ] {
+        assert!(!is_hit(&setting, &mut setting.session_of("postgres", &[(name, value)])), "{name}");
+    }
+    assert!(!is_hit(&setting, &mut setting.session_of("reader", &[])), "another role");
+}
+
+#[test]
+fn whatever_changes_a_session_takes_it_out_until_it_is_asked() {
+    let Some(setting) = Setting::start() else { return };
+    let (mut one, mut two) = (setting.session(), setting.session());
+    assert!(!is_hit(&setting, &mut one) && is_hit(&setting, &mut one));
+    for change in ["SET DateStyle = 'SQL, DMY'", "SET SESSION DateStyle TO German", "SET ROLE reader"] {
+        run(&mut one, change);
+        assert!(!is_hit(&setting, &mut one), "{change}");
+        assert!(is_hit(&setting, &mut one), "{change}: {}", setting.counts().report());
+        run(&mut one, "RESET ROLE");
+        run(&mut one, "RESET ALL");
+        assert!(is_hit(&setting, &mut one), "it is as it was: {change}");
+    }
+    // By a function, whose effect cannot be read from its text; it is a write to everything as well.
+    run(&mut one, "SELECT set_config('datestyle', 'ISO, DMY', false)");
+    setting.opens();
+    assert!(!is_hit(&setting, &mut two) && is_hit(&setting, &mut two));
+    assert!(!is_hit(&setting, &mut one), "it has other settings");
+    run(&mut one, "DISCARD ALL");
+    assert!(is_hit(&setting, &mut one));
+    // In a transaction, and back again with its end.
+    run(&mut one, "BEGIN");
+    run(&mut one, "SET LOCAL DateStyle = German");
+    assert!(!is_hit(&setting, &mut one));
+    run(&mut one, "COMMIT");
+    assert!(is_hit(&setting, &mut one));
+}
+
+#[test]
+fn names_mean_what_the_search_path_says() {
+    let Some(setting) = Setting::start() else { return };
+    let (mut one, mut two) = (setting.session(), setting.session());
+    run(&mut one, "CREATE SCHEMA first CREATE TABLE orders (customer INT, note TEXT)");
+    run(&mut one, "INSERT INTO first.orders VALUES (7, 'of first')");
+    setting.opens();
+    let read = "SELECT note FROM orders WHERE customer = 7";
+    assert_eq!(ask(&mut two, read).unwrap(), "n7");
+    assert_eq!(hits(&setting, &mut two, read), 1);
+    run(&mut one, "SET search_path = first, public");
+    assert_eq!(ask(&mut one, read).unwrap(), "of first");
+    assert_eq!(ask(&mut one, read).unwrap(), "of first");
+    run(&mut one, "SET search_path = public");
+    run(&mut one, "CREATE TEMPORARY TABLE orders (customer INT, note TEXT)");
+    run(&mut one, "INSERT INTO orders VALUES (7, 'of pg_temp')");
+    setting.opens();
+    assert_eq!(ask(&mut one, read).unwrap(), "of pg_temp");
+    assert_eq!(ask(&mut one, read).unwrap(), "of pg_temp");
+    // A schema that has the user's name comes first by itself.
+    run(&mut setting.session(), "CREATE SCHEMA reader CREATE TABLE orders (customer INT, note TEXT)");
+    run(&mut setting.session(), "GRANT ALL ON SCHEMA reader TO reader; GRANT ALL ON reader.orders TO reader");
+    let mut reader = setting.session_of("reader", &[]);
+    assert_eq!(ask(&mut reader, read), None);
+}
+
+#[test]
+fn formats_types_and_values_are_part_of_the_statement() {
+    let Some(setting) = Setting::start() else { return };
+    let mut raw = setting.session();
+    let text = "SELECT id FROM orders WHERE customer = $1";
+    let with_type =
+        |number: u32| message(b'P', &[b"\0", text.as_bytes(), b"\0\0\x01", &number.to_be_bytes()]);
+    let in_binary = message(b'B', &[b"\0\0\0\x01\0\x01\0\x01\0\0\0\x08", &7_i64.to_be_bytes(), b"\0\0"]);
+    let to_binary = message(b'B', &[b"\0\0\0\0\0\x01\0\0\0\x017\0\x01\0\x01"]);
+    let flights = [
+        [parse("", text), bind("", "", &["7"])],
+        [parse("", text), bind("", "", &["8"])],
+        [parse("", text), bind("", "", &["07"])],
+        [with_type(20), bind("", "", &["7"])],
+        [with_type(23), bind("", "", &["7"])],
+        [with_type(20), in_binary],
+        [parse("", text), to_binary],
+    ];
+    for expected in [(0, 1), (1, 0)] {
+        for (nth, flight) in flights.iter().enumerate() {
+            let counted = setting.counted(|| {
+                raw.send(&[&flight.concat()[..], &execute("", 0), &sync()].concat());
+                assert_eq!(letters(&raw.until_ready()), "12DCZ", "{nth}");
+            });
+            assert_eq!(counted, expected, "{nth}");
+        }
+    }
+}
+
+/// The server has not seen the statement of a hit; what comes after must not notice.
+#[test]
+fn what_a_hit_keeps_from_the_server_is_told_before_it_matters() {
+    let Some(setting) = Setting::start() else { return };
+    let mut raw = setting.session();
+    let text = |customer: u32| format!("SELECT note FROM orders WHERE customer = {customer}");
+    let flight = |customer| [parse("", &text(customer)), bind("", "", &[]), execute("", 0), sync()].concat();
+    let again = [bind("", "", &[]), execute("", 0), sync()].concat();
+    let mut asked = |bytes: &[u8]| {
+        raw.send(bytes);
+        let answer = raw.until_ready();
+        (letters(&answer), super::setting::value(&answer))
+    };
+    for customer in [7, 8] {
+        assert_eq!(asked(&flight(customer)).0, "12DCZ");
+    }
+    // The server has the second one, and the client the first.
+    assert_eq!(asked(&flight(7)), ("12DCZ".to_owned(), Some("n7".to_owned())));
+    assert_eq!(asked(&again), ("2DCZ".to_owned(), Some("n7".to_owned())));
+    assert_eq!(asked(&flight(8)).1, Some("n8".to_owned()));
+    assert_eq!(asked(&flight(7)).1, Some("n7".to_owned()));
+    let described = [crate::raw::describe(b'S', ""), bind("", "", &[]), execute("", 0), sync()].concat();
+    assert_eq!(asked(&described), ("tT2DCZ".to_owned(), Some("n7".to_owned())));
+    // A text of the simple protocol takes the place of the statement without a name.
+    assert_eq!(asked(&query(&text(7))).0, "TDCZ");
+    assert_eq!(asked(&query(&text(7))).0, "TDCZ");
+    assert_eq!(asked(&again).0, "EZ");
+    assert_eq!(asked(&flight(7)).0, "12DCZ");
+}
+
+/// The same in one transaction, in which the server keeps portals.
+#[test]
+fn a_portal_of_a_hit_is_none_of_the_server() {
+    let Some(setting) = Setting::start() else { return };
+    let mut raw = setting.session();
+    let flight = |customer| {
+        let text = format!("SELECT note FROM orders WHERE customer = {customer}");
+        [parse("", &text), bind("", "", &[]), execute("", 0), sync()].concat()
+    };
+    run(&mut raw, "BEGIN");
+    for customer in [7, 8, 7] {
+        raw.send(&flight(customer));
+        assert_eq!(letters(&raw.until_ready()), "12DCZ");
+    }
+    assert_eq!(setting.counts().hits, 1);
+    raw.send(&[execute("", 0), sync()].concat());
+    assert_eq!(error_field(&raw.until_ready(), b'C'), "34000", "and not the rows of another");
+    run(&mut raw, "ROLLBACK");
+}
+
+/// A name whose statement may be another one stands for none.
+#[test]
+fn prepared_statements_are_those_of_the_server() {
+    let Some(setting) = Setting::start() else { return };
+    let mut raw = setting.session();
+    let text = |customer: u32| format!("SELECT note FROM orders WHERE customer = {customer}");
+    let mut asked = |bytes: &[&[u8]]| {
+        raw.send(&bytes.concat());
+        let answer = raw.until_ready();
+        (letters(&answer), super::setting::value(&answer))
+    };
+    let execute_s = [bind("", "s", &[]), execute("", 0), sync()].concat();
+    assert_eq!(asked(&[&parse("s", &text(7)), &sync()]).0, "1Z");
+    for _ in 0..2 {
+        assert_eq!(asked(&[&execute_s]).1, Some("n7".to_owned()));
+    }
+    // The name is taken: the old statement stays.
+    assert_eq!(asked(&[&parse("s", &text(8)), &sync()]).0, "EZ");
+    assert_eq!(asked(&[&execute_s]).1, Some("n7".to_owned()));
+    // SQL has statements of the same names.
+    assert_eq!(asked(&[&query("DEALLOCATE s")]).0, "CZ");
+    assert_eq!(asked(&[&execute_s]).0, "EZ");
+    assert_eq!(asked(&[&query("PREPARE s AS SELECT note FROM orders WHERE customer = 9")]).0, "CZ");
+    assert_eq!(asked(&[&execute_s]).1, Some("n9".to_owned()));
+    assert_eq!(asked(&[&close(b'S', "s"), &parse("s", &text(8)), &sync()]).0, "31Z");
+    for _ in 0..2 {
+        assert_eq!(asked(&[&execute_s]).1, Some("n8".to_owned()));
+    }
+    assert_eq!(asked(&[&query("DISCARD ALL")]).0, "CZ");
+    assert_eq!(asked(&[&execute_s]).0, "EZ");
+}

@@ -1,0 +1,129 @@
+//! Replies are the same direct, through the proxy, and from the cache.
+
+use super::setting::{Setting, run, runtime, server, settings, start};
+use crate::raw::{Raw, Received, bind, describe, execute, message, parse, sync};
+use crate::transcripts::are_the_same;
+use crate::world::{psql, run as run_program};
+
+const SHAPES: [&str; 24] = [
+    "SELECT * FROM orders WHERE customer = 7",
+    "SELECT id, note FROM orders WHERE customer BETWEEN 5 AND 9",
+    "SELECT o.* FROM orders AS o WHERE o.customer > 5 AND o.customer <= 8 ORDER BY id DESC",
+    "SELECT note AS text FROM public.orders WHERE 95 < customer ORDER BY text LIMIT 3 OFFSET 1",
+    "SELECT count(*) FROM orders WHERE customer >= 90",
+    "SELECT min(id), max(customer), sum(id), count(id) FROM orders WHERE customer < 10",
+    "SELECT DISTINCT is_paid FROM orders WHERE customer < 10 ORDER BY is_paid",
+    "SELECT is_paid, count(*) FROM orders WHERE customer < 10 GROUP BY is_paid ORDER BY is_paid",
+    "SELECT id FROM orders WHERE customer IN (3, 5, 200)",
+    "SELECT id FROM orders WHERE customer = 7 AND note = 'n7'",
+    "SELECT id FROM orders WHERE customer < 9 AND note <> 'n7' AND NOT is_paid ORDER BY id",
+    "SELECT id FROM orders WHERE customer < 9 AND (note IN ('n1', 'n2') OR id = 4) ORDER BY id",
+    "SELECT id FROM orders WHERE customer < 9 AND is_paid = true ORDER BY id",
+    "SELECT id FROM orders WHERE customer < 9 AND is_paid IS TRUE ORDER BY id",
+    "SELECT id FROM orders WHERE customer = 7 AND mark = '00000000-0000-0000-0000-000000000007'",
+    "SELECT id FROM orders WHERE customer = 7 AND day IS NOT NULL AND price IS NOT NULL",
+    "SELECT day, price, mark FROM orders WHERE customer = '7'",
+    "SELECT id FROM orders WHERE customer = -1",
+    "SELECT id FROM orders WHERE customer = 1000",
+    "SELECT id FROM orders WHERE customer > 9 AND customer < 3",
+    "SELECT id FROM orders WHERE (customer = 7) AND customer >= 3;",
+    "select ID from ORDERS where CUSTOMER = 7 -- a comment",
+    "SELECT id FROM orders WHERE customer BETWEEN 5 AND 9 ORDER BY 1",
+    "SELECT id FROM orders WHERE customer NOT BETWEEN 5 AND 9 AND customer < 12 ORDER BY id",
+];
+
+/// Ways to ask for a text without parameters.
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    Simple,
+    /// Whether it is parsed each time, and whether the portal is described, and the format of the result.
+    Extended(bool, bool, u8),
+}
+
+fn modes() -> Vec<Mode> {
+    let mut modes = vec![Mode::Simple];
+    for is_parsed in [false, true] {
+        for is_described in [false, true] {
+            modes.extend([0, 1].map(|format| Mode::Extended(is_parsed, is_described, format)));
+        }
+    }
+    modes
+}
+
+/// As [`bind`], with a format for all results.
+fn bind_to(statement: &str, values: &[&str], format: u8) -> Vec<u8> {
+    let bound = bind("", statement, values);
+    message(b'B', &[&bound[5..bound.len() - 2], &[0, 1, 0, format]])
+}
+
+fn asked(raw: &mut Raw, text: &str, mode: Mode) -> Vec<Received> {
+    let Mode::Extended(is_parsed, is_described, format) = mode else { return run(raw, text) };
+    let name = if is_parsed { "" } else { "s" };
+    if !is_parsed {
+        raw.send(&[crate::raw::close(b'S', "s"), parse("s", text), sync()].concat());
+        raw.until_ready();
+    }
+    let mut sent = if is_parsed { parse("", text) } else { Vec::new() };
+    sent.extend(bind_to(name, &[], format));
+    if is_described {
+        sent.extend(describe(b'P', ""));
+    }
+    raw.send(&[sent, execute("", 0), sync()].concat());
+    raw.until_ready()
+}
+
+/// Sessions that have nothing to do with what is cached are what they are without a cache.
+#[test]
+fn scripted_sessions_are_the_same_before_a_cache() {
+    let Some(setting) = Setting::start() else { return };
+    let admin = |sql: &str| drop(psql(&setting.postgres.url(), &["-c", sql]).expect_success());
+    are_the_same(setting.server_port(), setting.proxy().address().port(), admin);
+}
+
+/// Programs that do not know of it get the same sums, and their reads are hits where nothing was written.
+#[test]
+fn pgbench_runs_before_a_cache() {
+    let Some(postgres) = server("SELECT 1") else { return };
+    run_program("pgbench", &["-i", "-q", &postgres.url()], &[], "").expect_success();
+    let runtime = runtime();
+    let settings = settings(&postgres, "public.pgbench_accounts.aid");
+    let proxy = start(&runtime, &postgres, settings).unwrap();
+    let setting = Setting { postgres, proxy: Some(proxy), runtime };
+    setting.opens();
+    let url = setting
+        .postgres
+        .url()
+        .replace(&setting.server_port().to_string(), &setting.proxy().address().port().to_string());
+    for mode in ["simple", "extended", "prepared"] {
+        run_program("pgbench", &["-n", "-M", mode, "-c", "2", "-t", "30", &url], &[], "").expect_success();
+        run_program("pgbench", &["-S", "-n", "-M", mode, "-c", "2", "-t", "200", &url], &[], "")
+            .expect_success();
+    }
+    let counts = setting.counts();
+    assert!(counts.misses > 100 && counts.writes > 100, "{}", counts.report());
+    let sums =
+        "SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) FROM pgbench_history)";
+    assert_eq!(psql(&setting.postgres.url(), &["-c", sums]).expect_success().trim(), "t");
+}
+
+#[test]
+fn replies_are_the_same_direct_cold_and_warm() {
+    let Some(setting) = Setting::start() else { return };
+    let (mut direct, mut proxied) = (setting.direct(), setting.session_of("reader", &[]));
+    for text in SHAPES {
+        for mode in modes() {
+            let expected = asked(&mut direct, text, mode);
+            let (hits, misses) = setting.counted(|| {
+                assert_eq!(asked(&mut proxied, text, mode), expected, "cold: {text} {mode:?}");
+            });
+            // Prepared by a name or each time, it is the same statement.
+            let is_known = matches!(mode, Mode::Extended(true, ..));
+            let expected_counts = if is_known { (1, 0) } else { (0, 1) };
+            assert_eq!((hits, misses), expected_counts, "{text} {mode:?}: {}", setting.counts().report());
+            let (hits, misses) = setting.counted(|| {
+                assert_eq!(asked(&mut proxied, text, mode), expected, "warm: {text} {mode:?}");
+            });
+            assert_eq!((hits, misses), (1, 0), "{text} {mode:?}: {}", setting.counts().report());
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A line between the proxy and the server that is slow at times: replies wait, and overtake nothing of their own session.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Relays to a port of this machine until the test ends.
+pub(crate) struct Tap {
+    pub(crate) port: u16,
+    /// Replies wait as long as this is set.
+    pub(crate) is_stopped: Arc<AtomicBool>,
+}
+
+impl Tap {
+    /// One reply in 16 waits up to `max_delay`.
+    pub(crate) fn before(server: u16, max_delay: Duration) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let (stopped, state) = (is_stopped.clone(), Arc::new(AtomicU64::new(1)));
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(upstream) = TcpStream::connect(("127.0.0.1", server)) else { continue };
+                let (stopped, state) = (stopped.clone(), state.clone());
+                let (from, to) = (client.try_clone().unwrap(), upstream.try_clone().unwrap());
+                thread::spawn(move || pass(from, to, || {}));
+                thread::spawn(move || {
+                    pass(upstream, client, || {
+                        while stopped.load(Ordering::SeqCst) {
+                            thread::sleep(Duration::from_millis(1));
+                        }
+                        let random = state
+                            .fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed)
+                            .wrapping_mul(0xD134_2543_DE82_EF95)
+                            >> 32;
+                        if random % 16 == 0 && !max_delay.is_zero() {
+                            thread::sleep(max_delay.mul_f64((random >> 8) as f64 / f64::from(1 << 24)));
+                        }
+                    });
+                });
+            }
+        });
+        Self { port, is_stopped }
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, wait: impl Fn()) {
+    drop((from.set_nodelay(true), to.set_nodelay(true)));
+    let mut buffer = [0; 16_384];
+    while let Ok(count) = from.read(&mut buffer) {
+        wait();
+        if count == 0 || to.write_all(&buffer[..count]).is_err() {
+            break;
+        }
+    }
+    drop((to.shutdown(Shutdown::Write), from.shutdown(Shutdown::Read)));
+}

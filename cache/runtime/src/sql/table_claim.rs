@@ -1,0 +1,109 @@
+//! The right to cache whole tables of a database server, for a cache that is not made by [`Options`](super::Options).
+//!
+//! The proxy keeps results of its own and needs from this library that no other process caches the same tables: it takes
+//! the lease that a process with the table open as a whole takes, and renews it. Who holds `people` in tenure 7 keeps a
+//! library's cache, dendrites and a second proxy out until it has been silent for 3.5 seconds.
+//!
+//! Guarantee: between a successful [`TableClaims::renew`] and [`TableClaims::LEASE_MS`] after its beginning no other cache
+//! serves the table. Writes are not fenced here: a claim says who may cache, not who may write.
+//!
+//! Cost: one connection, and one transaction for each renewal.
+
+use std::sync::Arc;
+
+use lacuna_cache_protocol::embedded::SteadyClock;
+use lacuna_cache_protocol::ports::Coordinator as _;
+use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, Result};
+
+use crate::sql::database::{Database, canonical, open_alone};
+use crate::sql::fenced::{prepare, range_of};
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::Statement;
+use crate::sql::table_lease::{LEASE_MS, TableLease};
+use crate::sql::whole::{WholeTables, check_whole};
+
+/// How often a claim is tried: other processes may take the lease in between.
+const CLAIMS: u32 = 10;
+
+/// A connection to a database server, with the claims that were made over it.
+#[derive(Debug)]
+pub struct TableClaims {
+    database: Arc<dyn Database>,
+    whole: WholeTables,
+}
+
+/// A table that this process alone may cache, as long as it renews the claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableClaim {
+    range: RangeId,
+    epoch: Epoch,
+}
+
+impl TableClaims {
+    /// How long a claim lasts after a renewal was begun.
+    pub const LEASE_MS: u64 = LEASE_MS;
+
+    /// Connects to the database at `url` with one connection, and makes the tables of fences and leases.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a URL that is no database server of this build, `Unavailable` if it does not answer or the
+    /// tables are missing and may not be made.
+    pub async fn open(url: &str) -> Result<Self> {
+        let database = open_alone(url).await?;
+        prepare(&*database).await?;
+        let lease = TableLease::new(database.clone(), Arc::new(SteadyClock::new()), 1).await?;
+        let whole = WholeTables::new(database.clone(), lease);
+        Ok(Self { database, whole })
+    }
+
+    /// Takes the right to cache a table. After a process that did not stop in order this waits until its lease is over.
+    ///
+    /// # Errors
+    /// `Conflict` if another process caches the table or dendrites own its ranges, `InvalidInput` if there is no such
+    /// table, `Unavailable` if the database does not answer.
+    pub async fn claim(&self, table: &str) -> Result<TableClaim> {
+        let name = canonical(&*self.database, table).await?;
+        let range = range_of(&*self.database, &name).await?;
+        check_whole(&*self.database, &name).await?;
+        // A row without a holder is added by the first claim, and taken by the second.
+        for _ in 0..CLAIMS {
+            self.whole.check_free(&name, range).await?;
+            if let Some(tenure) = self.whole.claim(range, None).await? {
+                return Ok(TableClaim { range, epoch: tenure.epoch });
+            }
+        }
+        Err(Error::unavailable(format!(
+            "the lease of the table {name} cannot be taken: others keep taking it"
+        )))
+    }
+
+    /// Keeps the right for another [`TableClaims::LEASE_MS`]; `false` if another process has taken it.
+    ///
+    /// # Errors
+    /// `Unavailable` if the database does not answer: whether the claim holds is unknown.
+    pub async fn renew(&self, claim: TableClaim) -> Result<bool> {
+        self.whole.renew(claim.range, claim.epoch).await
+    }
+
+    /// Gives the right back, so that another process need not wait.
+    ///
+    /// # Errors
+    /// `Unavailable` if the database does not answer.
+    pub async fn release(&self, claim: TableClaim) -> Result<()> {
+        self.whole.release(claim.range, claim.epoch).await
+    }
+
+    /// The rows of a query over the same connection.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn rows(&self, statement: &Statement) -> Result<Vec<Vec<SqlValue>>> {
+        self.database.query(statement).await.map_err(|failure| failure.error)
+    }
+
+    /// Closes the connection.
+    pub async fn close(&self) {
+        self.database.close().await;
+    }
+}
