@@ -8,7 +8,8 @@
 //! are fetched once and kept until another prefix is asked for.
 //!
 //! Guarantee: no false negative. No bound on the rate: a bitmap starts at whole bytes, so that the same nodes meet in the
-//! same bits of a byte, and its bits are not independent; table 4 and `docs/design/rencoder-windows.md` show by how much.
+//! same bits of a byte, and its bits are not independent; table 4 and
+//! [`docs/design/rencoder-windows.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rencoder-windows.md) show by how much.
 //!
 //! Cost: k windows of 64 bytes for each mini-tree, each of which mostly reaches into two cache lines, and a step for each
 //! bit that is looked at. Past 64 mini-trees the answer is "maybe"; the paper has no such bound (`probes=max` is 4,096).
