@@ -1,4 +1,4 @@
-//! Transactions: each row of the table of rules in `docs/design/postgres-proxy.md`.
+//! Transactions: each row of the table of rules in the design page of the proxy.
 
 use std::io::Write as _;
 use std::sync::atomic::Ordering;
