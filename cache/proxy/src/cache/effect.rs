@@ -49,17 +49,17 @@ pub(crate) fn effect(
         Statement::Unknown(reason) => Effect::Unknown(reason.clone()),
         Statement::PlainRead { table, reason } => match of(table) {
             Meant::Registered(table) if table.is_plain() => Effect::Nothing(reason.clone()),
-            Meant::Calm => Effect::Nothing("its table is not registered".to_owned()),
+            Meant::Independent => Effect::Nothing("its table is not registered".to_owned()),
             _ => Effect::Unknown(NO_TABLE.to_owned()),
         },
         Statement::Read(read) => match of(&read.table) {
             Meant::Registered(table) => read_of(plan, read, table, values),
-            Meant::Calm => Effect::Nothing("its table is not registered".to_owned()),
+            Meant::Independent => Effect::Nothing("its table is not registered".to_owned()),
             Meant::Unknown => Effect::Unknown(NO_TABLE.to_owned()),
         },
         Statement::Write(write) => match of(&write.table) {
             Meant::Registered(table) => write_of(plan, write, table, values),
-            Meant::Calm => Effect::Nothing("it writes a table that is not registered".to_owned()),
+            Meant::Independent => Effect::Nothing("it writes a table that is not registered".to_owned()),
             Meant::Unknown => Effect::Unknown(NO_TABLE.to_owned()),
         },
     }

@@ -51,7 +51,7 @@ pub(crate) struct Identity {
 
 /// Why a session has no identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stranger {
+pub(crate) enum NoIdentity {
     /// It is of another database, whose statements do not touch registered tables.
     Database,
     /// The server was started anew since the catalogue was read.
@@ -83,13 +83,13 @@ impl Answer {
 
     /// # Errors
     /// Why the session's replies are not kept.
-    fn check(&self, catalogue: &Catalogue) -> Result<(), Stranger> {
+    fn check(&self, catalogue: &Catalogue) -> Result<(), NoIdentity> {
         let (started, database) = &catalogue.start;
         if self.database != *database {
-            return Err(Stranger::Database);
+            return Err(NoIdentity::Database);
         }
         if self.started != *started {
-            return Err(Stranger::Start);
+            return Err(NoIdentity::Start);
         }
         // PostgreSQL's own operators and functions come first, and there is no temporary table. Isolation is that of a
         // statement, constants are read in one way, and names are bytes of UTF-8.
@@ -102,8 +102,8 @@ impl Answer {
             || holds("default_transaction_isolation=read uncommitted");
         match (is_plain, is_committed) {
             (true, true) => Ok(()),
-            (true, false) => Err(Stranger::Isolation),
-            (false, _) => Err(Stranger::Meaning),
+            (true, false) => Err(NoIdentity::Isolation),
+            (false, _) => Err(NoIdentity::Meaning),
         }
     }
 
@@ -132,7 +132,7 @@ impl Identities {
         answer: &Answer,
         reading: &Reading,
         with_role: bool,
-    ) -> Result<Identity, Stranger> {
+    ) -> Result<Identity, NoIdentity> {
         answer.check(&reading.catalogue)?;
         let text = answer.text(reading.surroundings, with_role);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -167,7 +167,7 @@ mod tests {
         Answer::read(&row).unwrap()
     }
 
-    fn identity(change: impl FnOnce(&mut [String; 8])) -> Result<Identity, Stranger> {
+    fn identity(change: impl FnOnce(&mut [String; 8])) -> Result<Identity, NoIdentity> {
         let mut catalogue = Catalogue::default();
         catalogue.start = ("noon".to_owned(), "shop".to_owned());
         let reading = Reading { number: 1, surroundings: 1, catalogue: catalogue.into() };
@@ -197,15 +197,15 @@ mod tests {
 
     #[test]
     fn sessions_of_other_meanings_have_none() {
-        let stranger =
+        let refused =
             |place: usize, value: &str| identity(|texts| texts[place] = value.to_owned()).unwrap_err();
-        assert_eq!(stranger(3, "other"), Stranger::Database);
-        assert_eq!(stranger(4, "midnight"), Stranger::Start);
-        assert_eq!(stranger(5, "pg_temp_3\npg_catalog\npublic"), Stranger::Meaning);
-        assert_eq!(stranger(5, "public\npg_catalog"), Stranger::Meaning);
+        assert_eq!(refused(3, "other"), NoIdentity::Database);
+        assert_eq!(refused(4, "midnight"), NoIdentity::Start);
+        assert_eq!(refused(5, "pg_temp_3\npg_catalog\npublic"), NoIdentity::Meaning);
+        assert_eq!(refused(5, "public\npg_catalog"), NoIdentity::Meaning);
         for (from, to) in [("UTF8", "LATIN1"), ("strings=on", "strings=off")] {
-            assert_eq!(stranger(6, &SETTINGS.replace(from, to)), Stranger::Meaning, "{to}");
+            assert_eq!(refused(6, &SETTINGS.replace(from, to)), NoIdentity::Meaning, "{to}");
         }
-        assert_eq!(stranger(6, &SETTINGS.replace("read committed", "serializable")), Stranger::Isolation);
+        assert_eq!(refused(6, &SETTINGS.replace("read committed", "serializable")), NoIdentity::Isolation);
     }
 }

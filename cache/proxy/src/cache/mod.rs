@@ -42,7 +42,7 @@ use counters::Counters;
 pub(crate) use counters::count;
 pub(crate) use effect::{Effect, effect};
 use identity::Identities;
-pub(crate) use identity::{Answer, Identity, QUESTION, Stranger};
+pub(crate) use identity::{Answer, Identity, NoIdentity, QUESTION};
 pub(crate) use plans::Plan;
 use plans::Plans;
 pub use registered::Registered;
@@ -135,11 +135,11 @@ impl Cache {
     }
 
     /// The identity of a session that has answered so.
-    pub(crate) fn identity(&self, answer: &Answer) -> std::result::Result<Identity, Stranger> {
+    pub(crate) fn identity(&self, answer: &Answer) -> std::result::Result<Identity, NoIdentity> {
         count(&self.counters.questions);
         let reading = self.reading();
         let found = self.identities.of(answer, &reading, self.has_roles());
-        if found == Err(Stranger::Start) {
+        if found == Err(NoIdentity::Start) {
             self.distrust();
         }
         found

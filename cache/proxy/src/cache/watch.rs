@@ -172,17 +172,17 @@ impl Watcher {
         let mut processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
         processes.left.retain(|pid| alive.contains(pid) || !left.contains(pid));
         let catalogue = cache.reading().catalogue;
-        let strangers: HashSet<i32> =
-            facts.iter().filter_map(|fact| stranger(fact, &processes, &catalogue)).collect();
+        let foreign: HashSet<i32> =
+            facts.iter().filter_map(|fact| foreign_writer(fact, &processes, &catalogue)).collect();
         drop(processes);
-        let again = strangers.intersection(&looked.suspects).count();
-        looked.suspects = strangers;
+        let again = foreign.intersection(&looked.suspects).count();
+        looked.suspects = foreign;
         if again > 0 { Err(past_the_proxy(again)) } else { Ok(()) }
     }
 }
 
 /// The process of a session that could write past the proxy.
-fn stranger(fact: &Fact, processes: &Processes, catalogue: &Catalogue) -> Option<i32> {
+fn foreign_writer(fact: &Fact, processes: &Processes, catalogue: &Catalogue) -> Option<i32> {
     let [_, pid, role, is_here, leader, _] = fact;
     let is_own = |pid: &str| {
         pid.parse().is_ok_and(|pid: i32| processes.serving.contains(&pid) || processes.left.contains(&pid))

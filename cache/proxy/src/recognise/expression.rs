@@ -1,8 +1,8 @@
 //! Expressions that depend on the row alone: what is not listed here is not known.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    InTarget, UnaryOperator, Value,
+    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, InTarget, UnaryOperator, Value,
 };
 
 use super::Reason;
@@ -106,6 +106,22 @@ fn is_known_type(data_type: &DataType) -> Result<(), Reason> {
 }
 
 fn is_known_function(function: &Function) -> Result<(), Reason> {
+    let Some((name, list)) = plain_call(function) else {
+        return Err("it has a window, a FILTER or a call that is not plain".to_owned());
+    };
+    if !FUNCTIONS.contains(&&*name) {
+        let name: String = name.chars().take(MAX_NAME).collect();
+        return Err(format!("it calls {name}, which is not known to depend on its arguments alone"));
+    }
+    list.args.iter().try_for_each(|arg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => is_known(arg),
+        FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => Ok(()),
+        _ => Err("it has a call that is not plain".to_owned()),
+    })
+}
+
+/// Name and arguments of a call without further clauses, but for DISTINCT.
+pub(super) fn plain_call(function: &Function) -> Option<(String, &FunctionArgumentList)> {
     let Function {
         name,
         uses_odbc_syntax: false,
@@ -117,17 +133,8 @@ fn is_known_function(function: &Function) -> Result<(), Reason> {
         over: None,
     } = function
     else {
-        return Err("it has a window, a FILTER or a call that is not plain".to_owned());
+        return None;
     };
-    let name = name.to_string().to_ascii_lowercase();
-    let is_listed = FUNCTIONS.contains(&&*name);
-    if !is_listed || !within_group.is_empty() || !list.clauses.is_empty() {
-        let name: String = name.chars().take(MAX_NAME).collect();
-        return Err(format!("it calls {name}, which is not known to depend on its arguments alone"));
-    }
-    list.args.iter().try_for_each(|arg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => is_known(arg),
-        FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => Ok(()),
-        _ => Err("it has a call that is not plain".to_owned()),
-    })
+    let is_plain = within_group.is_empty() && list.clauses.is_empty();
+    is_plain.then(|| (name.to_string().to_ascii_lowercase(), list))
 }

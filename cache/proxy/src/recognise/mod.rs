@@ -7,6 +7,7 @@
 //! Reasons name functions, never values: they are printed in reports.
 
 mod bounds;
+mod clauses;
 mod explain;
 mod expression;
 mod select;

@@ -1,92 +1,22 @@
-//! `SELECT` of one table. Each field of the parser's trees is named once, so that a new one is a compile error.
+//! `SELECT` of one table, by what its clauses say.
 
 use sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, LimitClause, Offset, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
-    OrderBySort, Query, Select, SelectFlavor, SelectItem, SetExpr, WildcardAdditionalOptions,
+    Expr, LimitClause, Offset, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, OrderBySort, Query,
+    SelectItem, WildcardAdditionalOptions,
 };
 
 use super::bounds::bounded_columns;
+use super::clauses::{Clauses, clauses};
 use super::expression::is_known;
-use super::{Reason, Statement, only_table};
+use super::{Reason, Statement};
 
 pub(super) fn recognise(query: &Query) -> Result<Statement, Reason> {
-    let Query {
-        with: None,
-        body,
-        order_by,
-        limit_clause,
-        fetch: None,
-        locks,
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators,
-    } = query
-    else {
-        return Err("WITH and FETCH are not known here".to_owned());
-    };
-    if !locks.is_empty() {
-        return Err("it locks rows, which a cached result does not".to_owned());
-    }
-    let SetExpr::Select(select) = &**body else {
-        return Err("it is not one SELECT".to_owned());
-    };
-    if !pipe_operators.is_empty() {
-        return Err("pipes are not known here".to_owned());
-    }
-    order(order_by.as_ref())?;
-    limit(limit_clause.as_ref())?;
-    statement(select)
-}
-
-fn statement(select: &Select) -> Result<Statement, Reason> {
-    let Select {
-        select_token: _,
-        optimizer_hints,
-        distinct,
-        select_modifiers: None,
-        top: None,
-        top_before_distinct: false,
-        projection,
-        exclude: None,
-        into: None,
-        from,
-        lateral_views,
-        prewhere: None,
-        selection,
-        connect_by,
-        group_by: GroupByExpr::Expressions(group_by, group_modifiers),
-        cluster_by,
-        distribute_by,
-        sort_by,
-        having,
-        named_window,
-        qualify: None,
-        window_before_qualify: _,
-        value_table_mode: None,
-        flavor: SelectFlavor::Standard,
-    } = select
-    else {
-        return Err("INTO and clauses of other databases are not known here".to_owned());
-    };
-    let is_plain = optimizer_hints.is_empty()
-        && lateral_views.is_empty()
-        && connect_by.is_empty()
-        && group_modifiers.is_empty()
-        && cluster_by.is_empty()
-        && distribute_by.is_empty()
-        && sort_by.is_empty()
-        && named_window.is_empty();
-    if !is_plain {
-        return Err("windows, ROLLUP and clauses of other databases are not known here".to_owned());
-    }
-    let table = only_table(from)?;
-    if matches!(distinct, Some(Distinct::On(_))) {
-        return Err("DISTINCT ON is not known here".to_owned());
-    }
+    let Clauses { table, projection, selection, group_by, having, order_by, limit } = clauses(query)?;
+    order(order_by)?;
+    row_counts(limit)?;
     projection.iter().try_for_each(projected)?;
     group_by.iter().chain(having).try_for_each(is_known)?;
-    let selection = selection.as_ref().ok_or("it has no WHERE: a cache keeps results of intervals")?;
+    let selection = selection.ok_or("it has no WHERE: a cache keeps results of intervals")?;
     is_known(selection)?;
     let columns = bounded_columns(&table, selection);
     if columns.is_empty() {
@@ -122,7 +52,7 @@ fn order(order_by: Option<&OrderBy>) -> Result<(), Reason> {
     })
 }
 
-fn limit(limit: Option<&LimitClause>) -> Result<(), Reason> {
+fn row_counts(limit: Option<&LimitClause>) -> Result<(), Reason> {
     match limit {
         None => Ok(()),
         Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {

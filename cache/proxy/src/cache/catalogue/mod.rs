@@ -28,7 +28,7 @@ type Name = (String, String);
 pub(crate) struct Catalogue {
     facts: Vec<Fact>,
     tables: BTreeMap<Name, Table>,
-    calm: HashSet<Name>,
+    independent: HashSet<Name>,
     others: HashSet<Name>,
     /// Roles that can log in and write a registered table.
     pub(crate) writers: BTreeSet<String>,
@@ -51,7 +51,7 @@ pub(crate) struct Table {
 pub(crate) enum Meant<'c> {
     Registered(&'c Table),
     /// A plain table whose writes do nothing to others.
-    Calm,
+    Independent,
     Unknown,
 }
 
@@ -121,7 +121,7 @@ impl Catalogue {
                 self.tables.entry(name()).or_default().columns.insert(third.clone(), kind);
             }
             "acts" => self.tables.entry(name()).or_default().acts = true,
-            "calm" => drop(self.calm.insert(name())),
+            "independent" => drop(self.independent.insert(name())),
             "other" => drop(self.others.insert(name())),
             "start" => self.start = name(),
             "version" => {}
@@ -165,8 +165,8 @@ impl Catalogue {
             if let Some(table) = self.tables.get(&full) {
                 return Meant::Registered(table);
             }
-            if self.calm.contains(&full) {
-                return Meant::Calm;
+            if self.independent.contains(&full) {
+                return Meant::Independent;
             }
             if self.others.contains(&full) {
                 return Meant::Unknown;
@@ -204,7 +204,7 @@ mod tests {
         let mut facts = vec![
             fact(["column", "shop", "orders", "customer", "23", "false true"]),
             fact(["column", "shop", "orders", "note", "25", "false true"]),
-            fact(["calm", "public", "logs", "", "", ""]),
+            fact(["independent", "public", "logs", "", "", ""]),
             fact(["other", "first", "orders", "", "", ""]),
             fact(["writer", "app", "false", "", "", ""]),
         ];
@@ -218,14 +218,14 @@ mod tests {
         let path = |path: &[&str]| path.iter().map(|schema| (*schema).to_owned()).collect::<Vec<_>>();
         let meant = |schema, name, searched: &[&str]| match catalogue.meant(schema, name, &path(searched)) {
             Meant::Registered(_) => 'r',
-            Meant::Calm => 'c',
+            Meant::Independent => 'i',
             Meant::Unknown => 'u',
         };
         assert_eq!(meant(Some("shop"), "orders", &[]), 'r');
         assert_eq!(meant(None, "orders", &["pg_catalog", "public", "shop"]), 'r');
         assert_eq!(meant(None, "orders", &["pg_catalog", "first", "shop"]), 'u');
         assert_eq!(meant(None, "orders", &["pg_catalog", "public"]), 'u');
-        assert_eq!(meant(None, "logs", &["public"]), 'c');
+        assert_eq!(meant(None, "logs", &["public"]), 'i');
     }
 
     #[test]

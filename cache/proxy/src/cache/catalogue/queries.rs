@@ -29,7 +29,7 @@ logins AS (
     FROM pg_catalog.pg_roles AS l WHERE l.rolcanlogin),
 allowed AS (SELECT unnest(string_to_array($2::text, chr(10))) AS name),
 -- Tables whose writes do nothing elsewhere: no trigger, no rule, no row security, no foreign key that acts, nothing of users.
-calm (id) AS (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+independent (id) AS (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' AND NOT c.relrowsecurity AND NOT c.relhasrules
     AND c.oid NOT IN (SELECT id FROM tables)
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE c.oid IN (inhrelid, inhparent))
@@ -80,11 +80,11 @@ UNION ALL SELECT 'shadow', 'the function ' || f.oid::regprocedure::text, '', '',
     'round', 'sum', 'upper') AND 16384 > ALL (proargtypes::oid[])
 UNION ALL SELECT 'shadow', 'the cast from ' || castsource::regtype::text || ' to ' || casttarget::regtype::text, '', '', '', ''
     FROM pg_catalog.pg_cast WHERE oid >= 16384 AND castsource < 16384 AND casttarget < 16384
-UNION ALL SELECT 'calm', n.nspname::text, c.relname::text, '', '', '' FROM calm JOIN pg_catalog.pg_class AS c ON c.oid = calm.id
+UNION ALL SELECT 'independent', n.nspname::text, c.relname::text, '', '', '' FROM independent JOIN pg_catalog.pg_class AS c ON c.oid = independent.id
     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 UNION ALL SELECT 'other', n.nspname::text, c.relname::text, '', '', '' FROM pg_catalog.pg_class AS c
     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE n.nspname NOT LIKE 'pg\\_%' AND c.oid NOT IN (SELECT id FROM calm UNION ALL SELECT id FROM tables)
+    WHERE n.nspname NOT LIKE 'pg\\_%' AND c.oid NOT IN (SELECT id FROM independent UNION ALL SELECT id FROM tables)
     AND (c.relkind NOT IN ('i', 'I', 't') OR c.relname IN (SELECT name FROM registered))
 UNION ALL SELECT 'version', 'rights', coalesce((SELECT string_agg(id::text || ' ' || coalesce(relacl::text, '') || ' ' || relowner::text, ' ' ORDER BY id)
     FROM tables), ''), '', '', ''

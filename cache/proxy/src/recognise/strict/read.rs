@@ -1,41 +1,31 @@
-//! `SELECT` of one table whose conditions are known to be immutable. Each field of the parser's trees is named once.
+//! `SELECT` of one table whose conditions are known to be immutable.
 
 use sqlparser::ast::{
-    BinaryOperator, Distinct, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
-    Ident, InTarget, LimitClause, OrderBy, OrderByKind, Query, Select, SelectFlavor, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, UnaryOperator, Value, WildcardAdditionalOptions,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, Ident, InTarget, LimitClause, OrderBy,
+    OrderByKind, Query, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, UnaryOperator, Value,
+    WildcardAdditionalOptions,
 };
 
 use super::operands::{Operand, Range, operand};
 use super::{Name, Need, Read, Reason, Statement, params};
+use crate::recognise::clauses::clauses;
+use crate::recognise::expression::plain_call;
 use crate::recognise::{Table, folded, only_table, table_parts};
 
 /// # Errors
 /// Why no reply of it could be kept.
 pub(super) fn recognise(query: &Query, plain: &str) -> Result<Statement, Reason> {
-    let Query {
-        with: None,
-        body,
-        order_by,
-        limit_clause,
-        fetch: None,
-        locks,
-        for_clause: None,
-        settings: None,
-        format_clause: None,
-        pipe_operators,
-    } = query
-    else {
-        return Err("WITH and FETCH are not known here".to_owned());
-    };
-    let SetExpr::Select(select) = &**body else { return Err("it is not one SELECT".to_owned()) };
-    if !locks.is_empty() || !pipe_operators.is_empty() {
-        return Err("it locks rows, which a cached result does not".to_owned());
+    let clauses = clauses(query)?;
+    if clauses.having.is_some() {
+        return Err("HAVING is not known here".to_owned());
     }
-    let mut reader = Reader::new(only_table(&select.from)?);
-    reader.select(select)?;
-    reader.order(order_by.as_ref())?;
-    limit(limit_clause.as_ref())?;
+    let selection = clauses.selection.ok_or("it has no WHERE: a cache keeps results of intervals")?;
+    let mut reader = Reader::new(clauses.table);
+    clauses.projection.iter().try_for_each(|item| reader.projected(item))?;
+    clauses.group_by.iter().try_for_each(|expr| reader.shown(expr))?;
+    reader.condition(selection, true)?;
+    reader.order(clauses.order_by)?;
+    limit(clauses.limit)?;
     let table = Name::of(&reader.table.parts).ok_or("its table is one of another database")?;
     if reader.ranges.is_empty() {
         return Err(
@@ -67,54 +57,6 @@ struct Reader {
 impl Reader {
     const fn new(table: Table) -> Self {
         Self { table, given: Vec::new(), shows_all: false, needs: Vec::new(), ranges: Vec::new() }
-    }
-
-    fn select(&mut self, select: &Select) -> Result<(), Reason> {
-        let Select {
-            select_token: _,
-            optimizer_hints,
-            distinct,
-            select_modifiers: None,
-            top: None,
-            top_before_distinct: false,
-            projection,
-            exclude: None,
-            into: None,
-            from: _,
-            lateral_views,
-            prewhere: None,
-            selection: Some(selection),
-            connect_by,
-            group_by: GroupByExpr::Expressions(group_by, group_modifiers),
-            cluster_by,
-            distribute_by,
-            sort_by,
-            having: None,
-            named_window,
-            qualify: None,
-            window_before_qualify: _,
-            value_table_mode: None,
-            flavor: SelectFlavor::Standard,
-        } = select
-        else {
-            return Err("it has no WHERE, or HAVING, INTO or clauses of other databases".to_owned());
-        };
-        let is_plain = optimizer_hints.is_empty()
-            && lateral_views.is_empty()
-            && connect_by.is_empty()
-            && group_modifiers.is_empty()
-            && cluster_by.is_empty()
-            && distribute_by.is_empty()
-            && sort_by.is_empty()
-            && named_window.is_empty();
-        if !is_plain || matches!(distinct, Some(Distinct::On(_))) {
-            return Err(
-                "windows, ROLLUP, DISTINCT ON and clauses of other databases are not known here".to_owned()
-            );
-        }
-        projection.iter().try_for_each(|item| self.projected(item))?;
-        group_by.iter().try_for_each(|expr| self.shown(expr))?;
-        self.condition(selection, true)
     }
 
     fn projected(&mut self, item: &SelectItem) -> Result<(), Reason> {
@@ -149,23 +91,9 @@ impl Reader {
 
     fn aggregate(&mut self, function: &Function) -> Result<(), Reason> {
         let unknown = || "it selects what is no column and no count, min, max or sum of one".to_owned();
-        let Function {
-            name,
-            uses_odbc_syntax: false,
-            parameters: FunctionArguments::None,
-            args: FunctionArguments::List(list),
-            within_group,
-            filter: None,
-            null_treatment: None,
-            over: None,
-        } = function
-        else {
-            return Err(unknown());
-        };
-        if !(within_group.is_empty() && list.clauses.is_empty() && list.duplicate_treatment.is_none()) {
-            return Err(unknown());
-        }
-        match (&*name.to_string().to_ascii_lowercase(), &list.args[..]) {
+        let call = plain_call(function).filter(|(_, list)| list.duplicate_treatment.is_none());
+        let (name, list) = call.ok_or_else(unknown)?;
+        match (&*name, &list.args[..]) {
             ("count", [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) => Ok(()),
             ("count" | "min" | "max" | "sum", [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))]) => {
                 let column = self.column(expr).ok_or_else(unknown)?;

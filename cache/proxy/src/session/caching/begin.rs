@@ -70,7 +70,7 @@ where
                         self.session.process(pid);
                     }
                     if tag == b'Z' {
-                        self.session.hears(message);
+                        self.session.login_received(message);
                         break Some(message.to_vec());
                     }
                     place
@@ -78,7 +78,7 @@ where
                 Next::Part { place, .. } | Next::Broken(place) => place,
             };
             let bytes = self.from_upstream.bytes(&place);
-            self.session.hears(bytes);
+            self.session.login_received(bytes);
             out.extend_from_slice(bytes);
         };
         self.session.pass_to_client(self.client.1, &out).await?;
@@ -95,7 +95,7 @@ where
                 break;
             };
             let bytes = self.from_client.bytes(&place);
-            self.session.says(bytes)?;
+            self.session.login_sent(bytes)?;
             out.extend_from_slice(bytes);
         }
         pass(self.upstream.1, &out).await.map_err(|_| End::Upstream)
@@ -105,10 +105,10 @@ where
         self.session.asks();
         pass(self.upstream.1, &question()).await.map_err(|_| End::Upstream)?;
         loop {
-            let mut heard = super::Received::default();
-            self.session.received(&mut self.from_upstream, &mut heard);
-            self.session.pass_to_client(self.client.1, &heard.bytes).await?;
-            if heard.is_answered {
+            let mut received = super::Received::default();
+            self.session.received(&mut self.from_upstream, &mut received);
+            self.session.pass_to_client(self.client.1, &received.bytes).await?;
+            if received.is_answered {
                 return Ok(());
             }
             match self.from_upstream.read(self.upstream.0).await {

@@ -162,14 +162,14 @@ impl Session<'_> {
         writer: &tokio::sync::Mutex<&mut W>,
     ) -> End {
         loop {
-            let mut heard = Received::default();
-            self.received(&mut inbox, &mut heard);
-            if heard.is_answered {
+            let mut received = Received::default();
+            self.received(&mut inbox, &mut received);
+            if received.is_answered {
                 self.is_known.notify_one();
             }
-            if !heard.bytes.is_empty() {
+            if !received.bytes.is_empty() {
                 let mut writer = writer.lock().await;
-                if let Err(end) = self.pass_to_client(&mut **writer, &heard.bytes).await {
+                if let Err(end) = self.pass_to_client(&mut **writer, &received.bytes).await {
                     return end;
                 }
             }

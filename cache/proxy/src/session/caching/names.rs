@@ -10,6 +10,8 @@ use crate::cache::Plan;
 
 /// Most names that are remembered.
 const MAX_NAMES: usize = 10_000;
+/// Most messages whose answers are waited for; after more, nothing is known for the rest of the session.
+const MAX_ASKED: usize = 100_000;
 
 type Name = Box<[u8]>;
 
@@ -28,8 +30,9 @@ enum Asked {
 pub(super) struct Names {
     known: HashMap<Name, Arc<Plan>>,
     /// What stood for a name before SQL may have changed that.
-    shaken: HashMap<Name, Arc<Plan>>,
+    unconfirmed: HashMap<Name, Arc<Plan>>,
     asked: VecDeque<Asked>,
+    is_over: bool,
 }
 
 /// An answer that was not expected.
@@ -37,20 +40,32 @@ pub(super) struct Names {
 pub(super) struct Lost;
 
 impl Names {
+    fn ask(&mut self, asked: Asked) {
+        self.is_over |= self.asked.len() >= MAX_ASKED;
+        if !self.is_over {
+            self.asked.push_back(asked);
+        }
+    }
+
+    /// Whether names are not followed any more, since too many messages were without an answer.
+    pub(super) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// A `Parse` was sent; without a plan if its text is not known.
     pub(super) fn parse(&mut self, name: &[u8], plan: Option<Arc<Plan>>) {
         if name.is_empty() || plan.is_none() {
             // The server forgets the one without a name at once.
             self.known.remove(name);
         }
-        self.shaken.remove(name);
-        self.asked.push_back(Asked::Parse(name.into(), plan));
+        self.unconfirmed.remove(name);
+        self.ask(Asked::Parse(name.into(), plan));
     }
 
     pub(super) fn close(&mut self, name: Option<&[u8]>) {
         if let Some(name) = name {
             self.known.remove(name);
-            self.shaken.remove(name);
+            self.unconfirmed.remove(name);
             for asked in &mut self.asked {
                 if let Asked::Parse(parsed, plan) = asked
                     && **parsed == *name
@@ -59,7 +74,7 @@ impl Names {
                 }
             }
         }
-        self.asked.push_back(Asked::Close);
+        self.ask(Asked::Close);
     }
 
     /// A `Query` was sent, which takes the place of the statement without a name.
@@ -69,11 +84,11 @@ impl Names {
     }
 
     pub(super) fn ready(&mut self) {
-        self.asked.push_back(Asked::Ready);
+        self.ask(Asked::Ready);
     }
 
     pub(super) fn own(&mut self) {
-        self.asked.push_back(Asked::Own);
+        self.ask(Asked::Own);
     }
 
     /// The server is known to have this one.
@@ -86,6 +101,9 @@ impl Names {
 
     /// What a `Bind` that is sent now binds, if it is certain.
     pub(super) fn get(&self, name: &[u8]) -> Option<Arc<Plan>> {
+        if self.is_over {
+            return None;
+        }
         let (mut is_of_this_flight, mut is_unanswered) = (true, false);
         for asked in self.asked.iter().rev() {
             match asked {
@@ -103,16 +121,16 @@ impl Names {
     }
 
     /// The same, or what it was before SQL may have changed it.
-    pub(super) fn get_or_shaken(&self, name: &[u8]) -> Option<Arc<Plan>> {
-        self.get(name).or_else(|| self.shaken.get(name).cloned())
+    pub(super) fn get_or_unconfirmed(&self, name: &[u8]) -> Option<Arc<Plan>> {
+        self.get(name).or_else(|| self.unconfirmed.get(name).cloned())
     }
 
     /// The server has said which statements that were prepared by messages it has, a line each: these are what they were,
     /// as SQL prepares under other marks. Only at rest.
     pub(super) fn confirm(&mut self, prepared: &str) {
-        let mut shaken = std::mem::take(&mut self.shaken);
+        let mut unconfirmed = std::mem::take(&mut self.unconfirmed);
         for name in prepared.split('\n').map(str::as_bytes).filter(|name| !name.is_empty()) {
-            if let Some((name, plan)) = shaken.remove_entry(name) {
+            if let Some((name, plan)) = unconfirmed.remove_entry(name) {
                 self.known.insert(name, plan);
             }
         }
@@ -151,7 +169,10 @@ impl Names {
 
     /// Statements may have been prepared or dropped by SQL.
     pub(super) fn forget(&mut self) {
-        self.shaken.extend(self.known.drain());
+        if self.unconfirmed.len() + self.known.len() > MAX_NAMES {
+            self.unconfirmed.clear();
+        }
+        self.unconfirmed.extend(self.known.drain());
         for asked in &mut self.asked {
             if let Asked::Parse(_, plan) = asked {
                 *plan = None;
@@ -208,12 +229,12 @@ mod tests {
         assert_eq!(names.answered(b'1'), Ok(true));
         assert_eq!((number(&names, b"s"), number(&names, b"t")), (None, None));
         names.rest();
-        assert_eq!(names.get_or_shaken(b"s").map(|plan| plan.number), Some(1));
+        assert_eq!(names.get_or_unconfirmed(b"s").map(|plan| plan.number), Some(1));
         names.confirm("x\ns");
         assert_eq!((number(&names, b"s"), number(&names, b"t")), (Some(1), None));
         names.forget();
         names.confirm("");
-        assert!(names.get_or_shaken(b"s").is_none());
+        assert!(names.get_or_unconfirmed(b"s").is_none());
         names.set(b"s", plan(1));
         names.close(Some(b"s"));
         assert_eq!(names.answered(b'3'), Ok(true));
@@ -221,6 +242,21 @@ mod tests {
         names.set(b"", plan(1));
         names.query();
         assert_eq!(number(&names, b""), None);
+    }
+
+    #[test]
+    fn a_client_that_waits_for_no_answer_takes_no_more_memory() {
+        let mut names = Names::default();
+        names.set(b"s", plan(1));
+        (0..=MAX_ASKED).for_each(|_| names.parse(b"", plan(2)));
+        assert!(names.is_over() && names.asked.len() == MAX_ASKED);
+        assert_eq!((number(&names, b"s"), number(&names, b"")), (None, None));
+        let mut names = Names::default();
+        for round in 0..3 * MAX_NAMES {
+            names.set(round.to_string().as_bytes(), plan(1));
+            names.forget();
+        }
+        assert!(names.unconfirmed.len() <= MAX_NAMES);
     }
 
     #[test]

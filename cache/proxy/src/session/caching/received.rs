@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::Session;
 use super::capture::Captured;
 use super::names::Lost;
-use super::state::{Block, State, Who};
-use crate::cache::{Answer, Stranger, Touched, count};
+use super::state::{Block, SessionIdentity, State};
+use crate::cache::{Answer, NoIdentity, Touched, count};
 use crate::follow::TooLong;
 use crate::recognise::strict::Session as AboutSession;
 use crate::session::relay::End;
@@ -23,7 +23,7 @@ pub(super) struct Received {
 
 impl Session<'_> {
     /// Bytes of the login.
-    pub(super) fn hears(&self, bytes: &[u8]) {
+    pub(super) fn login_received(&self, bytes: &[u8]) {
         self.following.server_sent(bytes, Instant::now());
     }
 
@@ -31,12 +31,12 @@ impl Session<'_> {
     ///
     /// # Errors
     /// `TooLong`: the message must not be passed on.
-    pub(super) fn says(&self, bytes: &[u8]) -> Result<(), End> {
+    pub(super) fn login_sent(&self, bytes: &[u8]) -> Result<(), End> {
         self.following.client_sent(bytes, Instant::now()).map_err(|TooLong(len)| End::TooLong(len))
     }
 
     /// Takes what the server has sent, message by message.
-    pub(super) fn received(&self, inbox: &mut Inbox, heard: &mut Received) {
+    pub(super) fn received(&self, inbox: &mut Inbox, received: &mut Received) {
         let mut state = self.lock();
         loop {
             let place = match inbox.next() {
@@ -44,10 +44,10 @@ impl Session<'_> {
                 Next::Whole(tag, place) => {
                     let message = inbox.bytes(&place);
                     if state.question.is_some() && matches!(tag, b'T' | b'D' | b'C' | b'E' | b'I' | b'Z') {
-                        heard.is_answered |= self.answered(&mut state, tag, &message[5..]);
+                        received.is_answered |= self.answered(&mut state, tag, &message[5..]);
                         continue;
                     }
-                    if !self.heard(&mut state, tag, message) {
+                    if !self.passes(&mut state, tag, message) {
                         continue;
                     }
                     place
@@ -64,7 +64,7 @@ impl Session<'_> {
             };
             let bytes = inbox.bytes(&place);
             self.following.server_sent(bytes, Instant::now());
-            heard.bytes.extend_from_slice(bytes);
+            received.bytes.extend_from_slice(bytes);
             if let [b'Z', .., transaction] = *bytes {
                 state.names.is_ready();
                 if self.following.rest() == Some(transaction) {
@@ -75,7 +75,7 @@ impl Session<'_> {
     }
 
     /// A message for the client; `false` if it answers one of the proxy's own.
-    fn heard(&self, state: &mut State, tag: u8, message: &[u8]) -> bool {
+    fn passes(&self, state: &mut State, tag: u8, message: &[u8]) -> bool {
         match state.capture.as_mut().map(|capture| capture.take(tag, message)) {
             None | Some(Captured::Coming) => {}
             Some(Captured::GivenUp) => self.give_up(state),
@@ -128,13 +128,13 @@ impl Session<'_> {
             return false;
         }
         let answer = state.question.take().and_then(|row| Answer::read(&row));
-        self.is(state, answer);
+        self.identify(state, answer);
         true
     }
 
-    fn is(&self, state: &mut State, answer: Option<Answer>) {
+    fn identify(&self, state: &mut State, answer: Option<Answer>) {
         let surroundings = self.cache.reading().surroundings;
-        (state.who, state.searched) = (Who::Stranger(surroundings), None);
+        (state.identity, state.searched) = (SessionIdentity::NotKept(surroundings), None);
         let Some(answer) = answer else { return };
         state.names.confirm(&answer.prepared);
         if state.process != Some(answer.pid) {
@@ -145,11 +145,11 @@ impl Session<'_> {
         match self.cache.identity(&answer) {
             Ok(identity) => {
                 state.searched = Some((identity.surroundings, identity.searched.clone()));
-                state.who = Who::Known(identity);
+                state.identity = SessionIdentity::Known(identity);
             }
-            Err(Stranger::Database) => state.is_of_other_database = true,
-            Err(Stranger::Isolation) => state.searched = Some((surroundings, answer.searched)),
-            Err(Stranger::Start | Stranger::Meaning) => {}
+            Err(NoIdentity::Database) => state.is_of_other_database = true,
+            Err(NoIdentity::Isolation) => state.searched = Some((surroundings, answer.searched)),
+            Err(NoIdentity::Start | NoIdentity::Meaning) => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::Session;
 use super::flight;
-use super::state::{Block, State, Who};
+use super::state::{Block, SessionIdentity, State};
 use crate::cache::{Effect, Plan, Touched, count, effect};
 use crate::follow::TooLong;
 use crate::recognise::strict::{Session as AboutSession, Statement};
@@ -27,6 +27,9 @@ impl Session<'_> {
                     self.begins(&mut state);
                     state.catch_up(tag, message, out);
                     self.message(&mut state, tag, &message[5..]);
+                    if state.names.is_over() && !state.is_lost {
+                        self.lose(&mut state);
+                    }
                     place
                 }
                 Next::Part { tag, place, is_first, .. } => {
@@ -121,7 +124,7 @@ impl Session<'_> {
             return;
         }
         state.is_lost = true;
-        (state.who, state.searched, state.began) = (Who::Stranger(0), None, None);
+        (state.identity, state.searched, state.began) = (SessionIdentity::NotKept(0), None, None);
         state.names.forget();
         self.give_up(state);
         self.hold(state, &Touched::unknown());
@@ -162,10 +165,9 @@ impl Session<'_> {
             Effect::Session(about) => state.changes(about),
             Effect::Write(touched) => {
                 state.pending.add(&touched);
-                // The transaction is open, and this does not end it.
+                // Unless the transaction is open, and this does not end it.
                 if !matches!(transaction, Some(b'T' | b'E')) {
-                    let pending = state.pending.clone();
-                    self.hold(state, &pending);
+                    self.hold(state, &touched);
                 }
             }
             Effect::Unknown(reason) => {
@@ -182,6 +184,8 @@ impl Session<'_> {
             return;
         }
         state.held.add(touched);
+        // What counts as all from now on must be held as all.
+        let touched = if state.held.is_all { &state.held } else { touched };
         let (hold, dropped) = self.cache.results.hold(touched.clone());
         state.holds.push(hold);
         let counters = &self.cache.counters;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Session;
 use super::capture::Capture;
 use super::flight::{Extended, Flight};
-use super::state::{Block, State, Who};
+use super::state::{Block, SessionIdentity, State};
 use crate::cache::{Effect, Identity, Plan, count, effect};
 use crate::recognise::strict::Statement;
 use crate::wire::Fields;
@@ -55,7 +55,7 @@ impl Session<'_> {
             self.cache.counters.relayed("it is in a transaction that has written, or sees another state");
             return Served::Relay;
         }
-        let Who::Known(Identity { number: identity, .. }) = state.who else {
+        let SessionIdentity::Known(Identity { number: identity, .. }) = state.identity else {
             let reason = "its session's settings are not known, or such that no reply is kept";
             self.cache.counters.relayed(reason);
             return Served::Relay;
@@ -76,7 +76,7 @@ impl Session<'_> {
         match flight {
             Flight::Simple(text) => Some(self.cache.plans.get(std::str::from_utf8(text).ok()?, &[])),
             Flight::Extended(Extended { parse: Some(parse), .. }) => self.parsed(&parse[5..]).1,
-            Flight::Extended(Extended { name, .. }) => state.names.get_or_shaken(name),
+            Flight::Extended(Extended { name, .. }) => state.names.get_or_unconfirmed(name),
         }
     }
 

@@ -28,12 +28,12 @@ pub(super) enum Block {
 
 /// Whose session it is.
 #[derive(Debug)]
-pub(super) enum Who {
+pub(super) enum SessionIdentity {
     Known(Identity),
     /// It may have changed since it was asked.
     Unknown,
     /// Its replies are not kept, by what it said in these surroundings.
-    Stranger(u64),
+    NotKept(u64),
 }
 
 /// What a portal executes.
@@ -46,7 +46,7 @@ pub(super) struct Portal {
 /// See the module.
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) who: Who,
+    pub(super) identity: SessionIdentity,
     /// Schemas that it searches, if names mean what they say.
     pub(super) searched: Option<(u64, Vec<String>)>,
     pub(super) is_of_other_database: bool,
@@ -62,7 +62,7 @@ pub(super) struct State {
     /// What the open transaction has touched.
     pub(super) pending: Touched,
     pub(super) holds: Vec<Hold>,
-    /// What they touch.
+    /// What they touch, and not more: a write in it is not held again.
     pub(super) held: Touched,
     pub(super) capture: Option<Capture>,
     /// The row of the question's answer, while it is on its way.
@@ -80,7 +80,7 @@ pub(super) struct State {
 impl Default for State {
     fn default() -> Self {
         Self {
-            who: Who::Unknown,
+            identity: SessionIdentity::Unknown,
             searched: None,
             is_of_other_database: false,
             process: None,
@@ -105,6 +105,8 @@ impl Default for State {
 
 /// Most portals that are remembered between two transactions.
 const MAX_PORTALS: usize = 1_000;
+/// Longest values of a portal that are looked at; the ranges of others are not known.
+const MAX_VALUES: usize = 4 << 10;
 
 impl Session<'_> {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -126,17 +128,19 @@ impl State {
     }
 
     pub(super) fn must_ask(&self, surroundings: u64) -> bool {
-        match &self.who {
-            Who::Known(identity) => identity.surroundings != surroundings,
-            Who::Unknown => true,
-            Who::Stranger(asked) => !self.is_lost && !self.is_of_other_database && *asked != surroundings,
+        match &self.identity {
+            SessionIdentity::Known(identity) => identity.surroundings != surroundings,
+            SessionIdentity::Unknown => true,
+            SessionIdentity::NotKept(asked) => {
+                !self.is_lost && !self.is_of_other_database && *asked != surroundings
+            }
         }
     }
 
     /// Settings may be others.
     pub(super) fn changes(&mut self, about: AboutSession) {
         if !self.is_lost && !self.is_of_other_database {
-            self.who = Who::Unknown;
+            self.identity = SessionIdentity::Unknown;
         }
         if !about.keeps_path {
             self.searched = None;
@@ -160,7 +164,8 @@ impl State {
         let plan = self.names.get(name);
         // If this fails, the portal of an earlier flight is still there.
         let is_certain = portal.is_empty() || !self.portals.contains_key(portal);
-        let bound = Portal { plan: plan.clone().filter(|_| is_certain), values: fields.rest().into() };
+        let values = Some(fields.rest()).filter(|values| values.len() <= MAX_VALUES).unwrap_or_default();
+        let bound = Portal { plan: plan.clone().filter(|_| is_certain), values: values.into() };
         self.portals.insert(portal.into(), bound);
         plan
     }

@@ -15,7 +15,7 @@ async fn asked(dendrites: &Dendrites, table: &Table, sql: &str) -> (Vec<Vec<SqlV
     (rows, queries() - before)
 }
 
-/// Writes below the cut, above it and over it are seen, by whoever asks, and whichever table is asked.
+/// Writes below the cut, above it and over it are seen by every client, through either table.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_joined_table_of_several_owners_has_a_stamp_for_each() {
     let dendrites = Dendrites::open(2, Policy::WriteThrough).await;

@@ -26,6 +26,7 @@ mod servers;
 mod shared;
 mod shared_rows;
 mod statements;
+mod storms;
 mod strangers;
 mod transactions;
 mod types;

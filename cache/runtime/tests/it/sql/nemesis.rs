@@ -135,7 +135,7 @@ async fn command(server: &Redis, words: &[&str]) -> Option<redis::Value> {
     command.query_async(&mut connection).await.ok()
 }
 
-/// Cuts the connections of a database in the middle of what they do: whether it was committed, nobody hears. Tries again for
+/// Cuts the connections of a database in the middle of what they do: whether it was committed is not known to the client. Tries again for
 /// a while if there are none.
 pub(crate) async fn cut_connections(url: &str, faults: &Faults) {
     for _ in 0..MAX_CUTS {

@@ -1,7 +1,7 @@
 //! Storms of writers that share rows, on every database, under every policy, with and without faults.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use lacuna_cache::redis::{RedisCache, RedisLog};
@@ -10,31 +10,16 @@ use lacuna_cache_protocol::ports::CacheServer;
 use lacuna_cache_protocol::{Flaw, Policy};
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
-use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::sql::nemesis::{CacheFault, Faults, break_log, cut_connections, rest};
 use crate::sql::shared::{IDS, Keys, Shared, make_table, schema};
+use crate::sql::storms::{Course, POLICIES};
 use crate::sql::world::{AT_MOST, Dialect, Place, patient};
 
 const WRITERS: u64 = 8;
-const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 /// Reads of writers that work until enough has been broken.
 const READ_PERCENT: u64 = 80;
-
-/// How far a storm is: things may break after its first round, in which results are served from the cache for certain.
-#[derive(Debug, Default)]
-struct Course {
-    has_begun: Notify,
-    is_over: AtomicBool,
-}
-
-impl Course {
-    /// The course of a storm in which nothing breaks.
-    fn calm() -> Self {
-        Self { is_over: AtomicBool::new(true), ..Self::default() }
-    }
-}
 
 /// What a storm is to show beside that nothing is wrong.
 #[derive(Debug, Default)]
@@ -71,7 +56,7 @@ async fn storm(
     let mut notices = table.notices();
     let shared = Arc::new(Shared::with_keys(keys));
     let mut round = 0;
-    while round < rounds || !course.is_over.load(Ordering::Relaxed) {
+    while round < rounds || !course.is_over() {
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..WRITERS {
             let rng = effort::rng(7_000 + WRITERS * round + writer);
@@ -183,7 +168,7 @@ async fn storm_of_faults(
         }
         rest(true).await;
     }
-    course.is_over.store(true, Ordering::Relaxed);
+    course.end();
     (working.await.unwrap(), faults)
 }
 

@@ -1,7 +1,7 @@
 //! A storm over two tables that are joined, on every database, under every policy, with connections that are cut.
 //!
 //! Users come into the join and leave it with each change, and so do orders into ranges of days. At any time: a result shows
-//! each change of a row that was acknowledged before it, and none that nobody has made; an order never shows less of its
+//! each change of a row that was acknowledged before it, and none that was never made; an order never shows less of its
 //! user than was acknowledged before the order was changed; and what one transaction writes to both tables is in a result
 //! in both or in neither.
 

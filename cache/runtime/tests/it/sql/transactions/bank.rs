@@ -5,22 +5,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache::sql::{
     Cache, DomainType, DomainValue, Error, Options, Policy, Row, Rows, Schema, SqlValue, Statement, Table,
     WriteError,
 };
 use lacuna_cache_protocol::Flaw;
 use lacuna_testkit::effort;
-use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 use lacuna_workload::Rng;
-use tokio::sync::Notify;
-use tokio::time::timeout;
 
-use crate::sql::nemesis::{CacheFault, Faults, cut_connections, rest};
-use crate::sql::world::{AT_MOST, Place, patient};
+use crate::sql::storms::{Course, POLICIES, assert_right, at_a_server, work};
+use crate::sql::world::Place;
 
 const ACCOUNTS: i64 = 12;
 const START: i64 = 1_000;
@@ -229,49 +226,22 @@ impl Bank {
     }
 }
 
-/// How far a storm is: things may break once the tables are there.
-#[derive(Debug, Default)]
-struct Course {
-    has_begun: Notify,
-    is_over: AtomicBool,
-}
-
-/// Clients at work until it is over; the number of commits and of steps that failed.
-async fn storm(options: Options, again: Options, course: Arc<Course>) -> Result<(u64, u64), String> {
+/// Clients at work until it is over; the number of steps that failed.
+async fn storm(options: Options, again: Options, course: Arc<Course>) -> Result<u64, String> {
     let bank = Arc::new(Bank::open(options).await);
-    course.has_begun.notify_one();
-    let (mut faults, mut round) = (0, 0);
-    while round == 0 || !course.is_over.load(Ordering::Relaxed) {
-        let mut clients = tokio::task::JoinSet::new();
-        for client in 0..CLIENTS {
-            clients.spawn(bank.clone().client(effort::rng(9_000 + CLIENTS * round + client)));
-        }
-        while let Some(client) = clients.join_next().await {
-            faults += client.unwrap()?;
-        }
-        round += 1;
-    }
+    let faults = work(&course, CLIENTS, |number| bank.clone().client(effort::rng(9_000 + number))).await?;
     let (commits, reads) = (bank.commits.load(Ordering::Relaxed), bank.reads.load(Ordering::Relaxed));
     println!("{commits} commits, {reads} reads, {faults} steps failed; {:?}", bank.accounts.counts());
     assert!(commits > 0 && reads > 0);
     bank.cache.stop().await.unwrap();
-    Bank::last(again, &bank.floors()).await.map(|()| (commits, faults))
-}
-
-fn assert_right(seen: Result<(u64, u64), String>, policy: Policy) -> u64 {
-    let (_, faults) = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));
-    faults
-}
-
-fn calm() -> Arc<Course> {
-    Arc::new(Course { is_over: AtomicBool::new(true), ..Course::default() })
+    Bank::last(again, &bank.floors()).await.map(|()| faults)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transfers_on_sqlite_lose_nothing() {
-    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+    for policy in POLICIES {
         let place = Place::new();
-        let seen = storm(place.options(policy), place.options(policy), calm()).await;
+        let seen = storm(place.options(policy), place.options(policy), Course::calm().into()).await;
         assert_eq!(assert_right(seen, policy), 0, "nothing breaks: {policy:?}");
     }
 }
@@ -283,7 +253,7 @@ async fn transfers_under_leases_that_hold_nothing_are_found() {
         let place = Place::new();
         let options = place.options(Policy::WriteThrough);
         let flawed = options.clone().with_flaw(Flaw::HoldNothing);
-        if let Err(what) = storm(flawed, options, calm()).await {
+        if let Err(what) = storm(flawed, options, Course::calm().into()).await {
             println!("found: {what}");
             return;
         }
@@ -291,42 +261,14 @@ async fn transfers_under_leases_that_hold_nothing_are_found() {
     panic!("seed {}: not found", effort::seed());
 }
 
-/// Every policy in turn at a database server, whose connections are cut meanwhile; so are tenures, with their cache server.
-async fn at_a_server(url: &str) {
-    let Some(log) = Redis::log() else { return };
-    let Some(mut caches) = Redis::cache().map(|cache| [cache]) else { return };
-    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
-        let namespace = format!("bank-{policy:?}");
-        let cache = RedisCache::new(&caches[0].url(), &namespace).unwrap();
-        let mut options = patient(url).with_policy(policy).with_cache_server(Arc::new(cache));
-        if policy == Policy::WriteBack {
-            options = options.with_log_server(Arc::new(RedisLog::new(&log.url(), "bank").unwrap()));
-        }
-        let course = Arc::new(Course::default());
-        let working = tokio::spawn(storm(options.clone(), options, course.clone()));
-        let faults = Faults::default();
-        timeout(AT_MOST, course.has_begun.notified()).await.expect("tables are made");
-        for times in 0..effort::short_or_long(2, 60) * CacheFault::ALL.len() as u64 {
-            if CacheFault::strike_in_turn(usize::try_from(times).unwrap(), &mut caches, &faults).await {
-                cut_connections(url, &faults).await;
-            }
-            rest(true).await;
-            cut_connections(url, &faults).await;
-        }
-        course.is_over.store(true, Ordering::Relaxed);
-        let failed = assert_right(working.await.unwrap(), policy);
-        println!("{policy:?}: {faults:?}, {failed} steps failed");
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transfers_on_postgres_lose_nothing_though_connections_and_tenures_break() {
     let Some(server) = Postgres::start() else { return };
-    at_a_server(&server.url()).await;
+    at_a_server(&server.url(), "bank", 2, storm).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transfers_on_mariadb_lose_nothing_though_connections_and_tenures_break() {
     let Some(server) = MariaDb::start() else { return };
-    at_a_server(&server.url()).await;
+    at_a_server(&server.url(), "bank", 2, storm).await;
 }
