@@ -41,7 +41,7 @@ test: fresh-stages
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(MAKE) --no-print-directory $(DENY)
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
-	$(MAKE) --no-print-directory --jobs=2 test-cassandra test-all-else
+	$(MAKE) --no-print-directory --jobs=2 test-cassandra test-all-else || { cat $(LACUNA_STAGES); exit 2; }
 	@cat $(LACUNA_STAGES)
 
 # Clusters that mostly wait, and beside them all else, which gives way to them.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::servers::port::free_port;
-use crate::servers::process::{Process, is_installed_in};
+use crate::servers::process::{LastSignal, Process, is_installed_in};
 use crate::servers::tls_files::TlsFiles;
 
 /// The user that Debian's package makes.
@@ -99,15 +99,17 @@ impl Postgres {
             run(Command::new("chown").arg(USER).arg(folder.path()));
         }
         let data = folder.path().join("data");
-        let mut init = Process::command(user, &bin.join("initdb").display().to_string());
+        let mut init = Process::command(user, LastSignal::Kill, &bin.join("initdb").display().to_string());
         run(init.args(["-A", "trust", "-N", "--locale=C", "-E", "UTF8", "-U", USER, "-D"]).arg(&data));
         let port = free_port();
         let text = |path: &Path| path.display().to_string();
-        let fixed =
+        let place =
             ["-D", &text(&data), "-p", &port.to_string(), "-h", "127.0.0.1", "-k", &text(folder.path())];
-        let arguments: Vec<String> = fixed.iter().chain(options).map(|part| (*part).to_owned()).collect();
+        // A server that is killed leaves its shared memory; in its folder, that goes with the folder.
+        let fixed = place.iter().chain(&["-c", "dynamic_shared_memory_type=mmap"]);
+        let arguments: Vec<String> = fixed.chain(options).map(|part| (*part).to_owned()).collect();
         let program = bin.join("postgres").display().to_string();
-        let process = Process::start_as(user, &program, &arguments, port);
+        let process = Process::start_as(user, LastSignal::Quit, &program, &arguments, port);
         Some(Self { process, program, arguments, port, _folder: folder, _files: None })
     }
 
@@ -132,8 +134,13 @@ impl Postgres {
     /// If it does not start.
     pub fn restart(&mut self) {
         self.process.kill();
-        self.process =
-            Process::start_as(is_root().then_some(USER), &self.program, &self.arguments, self.port);
+        self.process = Process::start_as(
+            is_root().then_some(USER),
+            LastSignal::Quit,
+            &self.program,
+            &self.arguments,
+            self.port,
+        );
     }
 }
 

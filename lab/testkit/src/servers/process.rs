@@ -9,11 +9,32 @@ use std::time::{Duration, Instant};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 /// How often a server that ends before it listens is started: the former user of its port or files may be about to end.
 const STARTS: u32 = 5;
+/// How long one may take to end when asked to, before it is killed.
+const QUITTING: Duration = Duration::from_secs(10);
 
-/// A running server; killed when dropped.
+/// The signal at which a server ends at once and leaves nothing in the machine's memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LastSignal {
+    /// For those that keep nothing there.
+    Kill,
+    /// For PostgreSQL, which gives back its shared memory.
+    Quit,
+}
+
+impl LastSignal {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "KILL",
+            Self::Quit => "QUIT",
+        }
+    }
+}
+
+/// A running server; gets its last signal when dropped, and when the thread that started it ends.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    last: LastSignal,
 }
 
 impl Process {
@@ -22,13 +43,13 @@ impl Process {
     /// # Panics
     /// If it cannot be started or does not listen in time.
     pub(crate) fn start(program: &str, arguments: &[String], port: u16) -> Self {
-        Self::start_as(None, program, arguments, port)
+        Self::start_as(None, LastSignal::Kill, program, arguments, port)
     }
 
-    /// A command as `user`, which ends with the thread that starts it.
-    pub(crate) fn command(user: Option<&str>, program: &str) -> Command {
+    /// A command as `user`, which gets its last signal when the thread that starts it ends.
+    pub(crate) fn command(user: Option<&str>, last: LastSignal, program: &str) -> Command {
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL"]);
+        command.args(["--pdeathsig", last.name()]);
         if let Some(user) = user {
             command.args(["--reuid", user, "--regid", user, "--clear-groups"]);
         }
@@ -37,8 +58,14 @@ impl Process {
     }
 
     /// As [`Process::start`], as `user`.
-    pub(crate) fn start_as(user: Option<&str>, program: &str, arguments: &[String], port: u16) -> Self {
-        let mut process = Self::spawn(user, program, arguments);
+    pub(crate) fn start_as(
+        user: Option<&str>,
+        last: LastSignal,
+        program: &str,
+        arguments: &[String],
+        port: u16,
+    ) -> Self {
+        let mut process = Self::spawn(user, last, program, arguments);
         let (start, mut starts) = (Instant::now(), 1);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(start.elapsed() < PATIENCE, "{program} does not listen at {port}");
@@ -46,16 +73,16 @@ impl Process {
             if let Some(ended) = process.child.try_wait().expect("it is our child") {
                 assert!(starts < STARTS, "{program} ended before it listened: {ended:?}");
                 std::thread::sleep(Duration::from_millis(200));
-                (process, starts) = (Self::spawn(user, program, arguments), starts + 1);
+                (process, starts) = (Self::spawn(user, last, program, arguments), starts + 1);
             }
         }
         process
     }
 
-    fn spawn(user: Option<&str>, program: &str, arguments: &[String]) -> Self {
-        let mut command = Self::command(user, program);
+    fn spawn(user: Option<&str>, last: LastSignal, program: &str, arguments: &[String]) -> Self {
+        let mut command = Self::command(user, last, program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Self { child: command.spawn().expect("setpriv of util-linux starts servers") }
+        Self { child: command.spawn().expect("setpriv of util-linux starts servers"), last }
     }
 
     /// Kills it, as a power failure would.
@@ -82,6 +109,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if matches!(self.last, LastSignal::Quit) && matches!(self.child.try_wait(), Ok(None)) {
+            self.signal(self.last.name());
+            let start = Instant::now();
+            while matches!(self.child.try_wait(), Ok(None)) && start.elapsed() < QUITTING {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
         self.kill();
     }
 }

@@ -42,6 +42,7 @@ final class Node
     private static final String FLAWED_HANDLER = Installation.HANDLER.replace("LacunaQueryHandler", "FlawedQueryHandler");
 
     private final Path home;
+    private final Path data;
     final Map<String, String> settings;
     final Jmx jmx = new Jmx();
     private Process shell;
@@ -49,8 +50,17 @@ final class Node
     Node(Path home, String address, Map<String, String> settings)
     {
         this.home = home;
+        this.data = dataOf(home.toAbsolutePath().normalize());
         this.address = address;
         this.settings = settings;
+    }
+
+    /** In its home, unless the property {@code lacuna.data} names a folder for the data of all clusters. */
+    private static Path dataOf(Path home)
+    {
+        String all = System.getProperty("lacuna.data", "");
+        int names = home.getNameCount();
+        return all.isEmpty() ? home.resolve("data") : Path.of(all).resolve(home.subpath(names - 2, names));
     }
 
     /** Starts it, with or without the plug-in; returns at once. */
@@ -82,7 +92,7 @@ final class Node
                                                        "@" + conf.resolve("jvm.options"),
                                                        "-Dcassandra.config=" + conf.resolve("cassandra.yaml").toUri(),
                                                        "-Dlogback.configurationFile=" + conf.resolve("logback-node.xml"),
-                                                       "-Dcassandra.storagedir=" + home.resolve("data"),
+                                                       "-Dcassandra.storagedir=" + data,
                                                        "-Dcassandra.logdir=" + home,
                                                        "-Djava.io.tmpdir=" + home,
                                                        "-Dcassandra.jmx.local.port=" + jmx.port));
@@ -221,7 +231,7 @@ final class Node
 
     private Path folder(String keyspace, String table)
     {
-        try (Stream<Path> folders = Files.list(home.resolve("data/data").resolve(keyspace)))
+        try (Stream<Path> folders = Files.list(data.resolve("data").resolve(keyspace)))
         {
             return folders.filter(folder -> folder.getFileName().toString().startsWith(table + "-")).findFirst().orElseThrow();
         }
