@@ -1,12 +1,19 @@
 //! `mariadbd`.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
 use crate::servers::port::free_port;
 use crate::servers::process::{Process, is_installed_in};
+use crate::servers::template::copy_or_make;
 use crate::servers::tls_files::TlsFiles;
+
+const PROGRAM: &str = "/usr/sbin/mariadbd";
+/// Of `mariadb-install-db`.
+const SETTINGS: [&str; 4] =
+    ["--no-defaults", "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db"];
 
 /// A MariaDB server.
 #[derive(Debug)]
@@ -68,19 +75,7 @@ impl MariaDb {
         // A server that starts deletes all temporary tables in its folder for them, also those of its neighbours.
         let temporary = folder.path().join("tmp");
         std::fs::create_dir(&temporary).expect("a folder for temporary tables");
-        let init = Command::new("mariadb-install-db")
-            .args([
-                "--no-defaults",
-                "--user=root",
-                "--auth-root-authentication-method=normal",
-                "--skip-test-db",
-            ])
-            .arg(format!("--datadir={}", data.display()))
-            .arg(format!("--tmpdir={}", temporary.display()))
-            .stdin(Stdio::null())
-            .output()
-            .expect("mariadb-install-db runs");
-        assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+        copy_or_make(Path::new(PROGRAM), &SETTINGS, &data, || initialise(&data, &temporary));
         std::fs::create_dir(data.join("test")).expect("a folder is a database");
         let port = free_port();
         let socket = folder.path().join("socket");
@@ -96,7 +91,7 @@ impl MariaDb {
         ];
         let options = options.iter().map(|option| (*option).to_owned());
         let arguments: Vec<String> = fixed.into_iter().chain(options).collect();
-        let process = Process::start("/usr/sbin/mariadbd", &arguments, port);
+        let process = Process::start(PROGRAM, &arguments, port);
         Some(Self { process, arguments, port, _folder: folder })
     }
 
@@ -121,6 +116,17 @@ impl MariaDb {
     /// If it does not start.
     pub fn restart(&mut self) {
         self.process.kill();
-        self.process = Process::start("/usr/sbin/mariadbd", &self.arguments, self.port);
+        self.process = Process::start(PROGRAM, &self.arguments, self.port);
     }
+}
+
+fn initialise(data: &Path, temporary: &Path) {
+    let init = Command::new("mariadb-install-db")
+        .args(SETTINGS)
+        .arg(format!("--datadir={}", data.display()))
+        .arg(format!("--tmpdir={}", temporary.display()))
+        .stdin(Stdio::null())
+        .output()
+        .expect("mariadb-install-db runs");
+    assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
 }

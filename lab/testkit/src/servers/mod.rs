@@ -12,6 +12,7 @@ mod postgres;
 mod process;
 mod redis;
 mod relay;
+mod template;
 mod tls_files;
 
 pub use etcd::Etcd;

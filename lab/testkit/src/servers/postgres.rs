@@ -7,10 +7,14 @@ use tempfile::TempDir;
 
 use crate::servers::port::free_port;
 use crate::servers::process::{LastSignal, Process, is_installed_in};
+use crate::servers::template::copy_or_make;
 use crate::servers::tls_files::TlsFiles;
 
 /// The user that Debian's package makes.
 const USER: &str = "postgres";
+
+/// Of `initdb`.
+const SETTINGS: [&str; 8] = ["-A", "trust", "-N", "--locale=C", "-E", "UTF8", "-U", USER];
 
 /// A PostgreSQL server.
 #[derive(Debug)]
@@ -99,8 +103,8 @@ impl Postgres {
             run(Command::new("chown").arg(USER).arg(folder.path()));
         }
         let data = folder.path().join("data");
-        let mut init = Process::command(user, LastSignal::Kill, &bin.join("initdb").display().to_string());
-        run(init.args(["-A", "trust", "-N", "--locale=C", "-E", "UTF8", "-U", USER, "-D"]).arg(&data));
+        let initdb = bin.join("initdb");
+        copy_or_make(&initdb, &SETTINGS, &data, || initialise(user, &initdb, &data));
         let port = free_port();
         let text = |path: &Path| path.display().to_string();
         let place =
@@ -142,6 +146,11 @@ impl Postgres {
             self.port,
         );
     }
+}
+
+fn initialise(user: Option<&str>, initdb: &Path, data: &Path) {
+    let mut init = Process::command(user, LastSignal::Kill, &initdb.display().to_string());
+    run(init.args(SETTINGS).arg("-D").arg(data));
 }
 
 /// Folders of Debian's versions, the newest first, then those of the path.
