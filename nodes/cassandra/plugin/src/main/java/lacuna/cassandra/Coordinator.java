@@ -18,6 +18,7 @@ import org.apache.cassandra.db.EmptyIterators;
 import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.ReadQuery;
 import org.apache.cassandra.db.SinglePartitionReadQuery;
+import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.guardrails.Guardrails;
 import org.apache.cassandra.exceptions.RequestExecutionException;
 import org.apache.cassandra.exceptions.RequestValidationException;
@@ -60,6 +61,10 @@ final class Coordinator
     private boolean isPaged;
     /** Whether it asks for some rows only; then an empty answer says nothing of the partition. */
     private boolean isOfRows;
+    /** The partition and the slice that it asks for, if it is one of each. */
+    private ByteBuffer key;
+    private Slices slices;
+    private boolean isFiltered;
 
     private Coordinator(SelectStatement statement, TableFilter filter)
     {
@@ -121,6 +126,7 @@ final class Coordinator
             return false;
         long[] rows = rows(options);
         isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
+        key = keys.size() == 1 ? keys.get(0) : null;
         ByteBuffer question = QUESTION.get().clear();
         question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(keys.size());
         for (ByteBuffer key : keys)
@@ -158,7 +164,11 @@ final class Coordinator
         if (filter.positions == null || !restrictions.hasClusteringColumnsRestrictions())
             return null;
         if (restrictions.isColumnRange())
-            return filter.positions.of(statement.makeSlices(options));
+        {
+            slices = statement.makeSlices(options);
+            isFiltered = !statement.getRowFilter(options, INTERNAL).isEmpty();
+            return filter.positions.of(slices);
+        }
         return filter.positions.of(restrictions.getClusteringColumns(options, INTERNAL));
     }
 
@@ -269,6 +279,14 @@ final class Coordinator
             countSkipped();
         if (decision == MAY_BE_LIVE && isEmpty && !isOfRows)
             filter.falsePositives.increment();
+        if (decision == MAY_BE_LIVE && isEmpty && isOneGap())
+            Gaps.ask(filter, key, slices.get(0));
+    }
+
+    /** Whether an empty answer says that no row is in the slice; a filter on values may be the reason, too. */
+    private boolean isOneGap()
+    {
+        return key != null && slices != null && slices.size() == 1 && !isFiltered;
     }
 
     private void countSkipped()

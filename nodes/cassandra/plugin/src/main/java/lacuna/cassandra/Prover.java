@@ -7,6 +7,7 @@ import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.Keyspace;
 import org.apache.cassandra.db.ReadExecutionController;
 import org.apache.cassandra.db.SinglePartitionReadCommand;
+import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.rows.UnfilteredRowIterator;
 import org.apache.cassandra.utils.FBUtilities;
 import org.apache.cassandra.utils.concurrent.OpOrder;
@@ -73,6 +74,37 @@ final class Prover
     }
 
     private void prove(Proposal proposal)
+    {
+        if (proposal.region.gap == null)
+            proveDead(proposal);
+        else
+            proveGap(proposal);
+    }
+
+    private void proveGap(Proposal proposal)
+    {
+        TableGuard guard = proposal.guard;
+        Slice proven = null;
+        try
+        {
+            proven = new GapProof(guard, proposal.key).around(proposal.region.gap, proposal.region.slice);
+        }
+        catch (RuntimeException unreadable)
+        {
+            Lacuna.COUNTERS.proofsFailed.increment();
+        }
+        boolean isOfUse = proven != null && guard.filter.positions.reachesBorder(proven);
+        guard.gaps.record(isOfUse);
+        if (isOfUse)
+        {
+            awaitWritesUnderWay(guard);
+            guard.concludeGap(proposal.key, proposal.region, proven);
+            return;
+        }
+        guard.withdraw(proposal.key, proposal.region);
+    }
+
+    private void proveDead(Proposal proposal)
     {
         DeadData dead = null;
         try

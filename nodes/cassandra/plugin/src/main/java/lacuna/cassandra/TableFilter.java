@@ -69,10 +69,10 @@ final class TableFilter
         return low ^ code;
     }
 
-    /** A place is a bucket of the finest level; -1 if rows have no buckets. */
+    /** How many places a bucket of the finest level has, as a power of two; -1 if rows have no buckets. */
     private long finest()
     {
-        return positions == null ? -1 : 0;
+        return positions == null ? -1 : positions.bits();
     }
 
     long high()
@@ -166,23 +166,12 @@ final class TableFilter
         }
     }
 
-    /** Marks the partition and the place of every row. */
+    /** Marks the partition and its rows. */
     void each(Iterator<? extends Unfiltered> rows, Marker marker)
     {
         marker.wholePartition();
-        boolean isFirst = true;
-        long last = 0;
-        while (positions != null && rows.hasNext())
-        {
-            Unfiltered next = rows.next();
-            if (!next.isRow())
-                continue;
-            long place = positions.of(next.clustering());
-            if (isFirst || place != last)
-                marker.mark(1, place);
-            isFirst = false;
-            last = place;
-        }
+        if (positions != null)
+            positions.each(rows, place -> marker.mark(1, place));
     }
 
     /** Whether a write has to be marked before it is visible too. */
@@ -237,7 +226,7 @@ final class TableFilter
                                 : Native.bury(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Math.max(0, micros)));
     }
 
-    /** As {@link #bury} for the rows of a slice, as far as they fill buckets. */
+    /** As {@link #bury} for the rows of a slice, as far as they fill buckets or reach a border of them. */
     void buryRows(DecoratedKey key, Slice slice)
     {
         long[] ends = positions == null || !Lacuna.isActive() ? null : positions.inside(slice);
