@@ -79,6 +79,11 @@ impl Node {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
     }
 
+    /// Whether an acknowledgement would have to wait if this node were in safe mode; mode shadow counts them.
+    pub fn would_wait(&self, now: u64, barrier: Barrier) -> bool {
+        !self.publisher.may_acknowledge(&self.config, now, barrier.0)
+    }
+
     /// The last barrier whose acknowledgements may leave, of those that there are now; `None` while none may. It stays true: a
     /// lease that is granted later begins with all of them, not with what is written afterwards.
     pub fn released(&self, now: u64) -> Option<Barrier> {

@@ -57,6 +57,8 @@ final class Coordinator
     private final SelectStatement statement;
     private final TableFilter filter;
     private final long started = System.nanoTime();
+    /** How many replicas the read asks, in mode shadow. */
+    private int replicaReads;
     private long decision;
     private boolean isPaged;
     /** Whether it asks for some rows only; then an empty answer says nothing of the partition. */
@@ -81,7 +83,10 @@ final class Coordinator
         Coordinator read = new Coordinator(statement, guard.filter);
         try
         {
-            return isPlain(statement, options) && read.decide(options) ? read : null;
+            boolean isDecided = isPlain(statement, options) && read.decide(options);
+            if (read.filter.report != null)
+                read.filter.report.looked(System.nanoTime() - read.started, isDecided);
+            return isDecided ? read : null;
         }
         catch (RequestValidationException | RequestExecutionException notNow)
         {
@@ -122,11 +127,13 @@ final class Coordinator
     private boolean decide(QueryOptions options)
     {
         List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, INTERNAL);
-        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown())
+        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown() || !areInSample(keys))
             return false;
         long[] rows = rows(options);
         isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
         key = keys.size() == 1 ? keys.get(0) : null;
+        if (filter.report != null)
+            replicaReads = keys.size() * options.getConsistency().blockFor(filter.table.keyspace.getReplicationStrategy());
         ByteBuffer question = QUESTION.get().clear();
         question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(keys.size());
         for (ByteBuffer key : keys)
@@ -134,6 +141,17 @@ final class Coordinator
                 return false;
         decision = Exchange.checked(Native.decide(Exchange.hub(), filter.mode.number(), Exchange.now(),
                                                   MemoryUtil.getAddress(question), question.position() / Long.BYTES));
+        return true;
+    }
+
+    /** A read of several partitions is looked at if all are in the sample. */
+    private boolean areInSample(List<ByteBuffer> keys)
+    {
+        if (filter.sample() == 1)
+            return true;
+        for (ByteBuffer key : keys)
+            if (!filter.isInSample(TableFilter.hash(statement.table.partitioner.decorateKey(key))))
+                return false;
         return true;
     }
 
@@ -273,6 +291,8 @@ final class Coordinator
         if (!(result instanceof ResultMessage.Rows rows) || statement.getSelection().isAggregate())
             return;
         boolean isEmpty = rows.result.isEmpty();
+        if (filter.report != null)
+            filter.report.read(System.nanoTime() - started, decision == SHADOW && isEmpty ? replicaReads : 0);
         if (decision == SHADOW)
             (isEmpty ? Lacuna.COUNTERS.readsShadowed : Lacuna.COUNTERS.contradictions).increment();
         if (decision == SHADOW && isEmpty)

@@ -47,6 +47,7 @@ final class Gaps
         try
         {
             DecoratedKey key = filter.table.decorateKey(bytes);
+            // A coordinator asks only what it has looked at: in mode shadow, partitions of the sample.
             Wire.Frame frame = frame(filter.table.metadata(), bytes, slice);
             for (Replica replica : filter.table.keyspace.getReplicationStrategy().getNaturalReplicasForToken(key.getToken()))
                 if (replica.isSelf())

@@ -93,6 +93,7 @@ final class Prover
         {
             Lacuna.COUNTERS.proofsFailed.increment();
         }
+        Waits.current().afterProof();
         boolean isOfUse = proven != null && guard.filter.positions.reachesBorder(proven);
         guard.gaps.record(isOfUse);
         if (isOfUse)
@@ -116,6 +117,7 @@ final class Prover
             // The table may just have been dropped, or an SSTable be damaged: the next client that reads it gets the error.
             Lacuna.COUNTERS.proofsFailed.increment();
         }
+        Waits.current().afterProof();
         if (!proposal.region.isWidened)
             proposal.guard.learning.record(dead != null);
         if (dead != null)

@@ -83,6 +83,35 @@ public class ExchangedGapsTest extends WithFilters
         rowsInGapsAreSeenAtOnce(t, gaps);
     }
 
+    /** Replicas have read the gap and found nothing; before that counts, a row is written into it. */
+    @Test
+    public void aProofThatAWriteOvertakesDeniesNothing()
+    {
+        String t = unguarded(3);
+        ddl(TakingPart.begin(t, "mode=safe bucket=16"));
+        for (int c : new int[] { 3, 40 })
+            at(session, "INSERT INTO " + t + " (p, c, v) VALUES (1, " + c + ", 1)", ConsistencyLevel.ALL);
+        for (Session through : coordinators)
+            Cluster.until("filters are known", () -> isCounted(through, "reads_skipped", t, 7));
+        String gap = "SELECT v FROM " + t + " WHERE p = 1 AND c > 3 AND c < 40";
+        switchEverywhere(Flaw.PROOFS_DO_NOT_END, true);
+        try
+        {
+            // Damaged questions are lost.
+            long asked = everywhere("regions_proposed");
+            Cluster.until("all replicas prove it", () -> at(session, gap, ConsistencyLevel.ALL) == 0 && everywhere("regions_proposed") >= asked + NODES);
+            Cluster.until("they have begun", () -> everywhere("proofs_waiting") == 0);
+            at(session, "INSERT INTO " + t + " (p, c, v) VALUES (1, 9, 1)", ConsistencyLevel.ALL);
+        }
+        finally
+        {
+            switchEverywhere(Flaw.PROOFS_DO_NOT_END, false);
+        }
+        Cluster.until("the proofs have ended", () -> everywhere("regions_overtaken") >= NODES);
+        for (int round = 0; round < 100; round++)
+            assertEquals(1, at(coordinators.get(round % NODES), gap, ConsistencyLevel.ONE));
+    }
+
     private static void setLearning(String t, String options) throws InterruptedException
     {
         ddl(TakingPart.begin(t, options));
