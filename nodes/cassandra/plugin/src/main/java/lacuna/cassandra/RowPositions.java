@@ -30,7 +30,7 @@ import org.apache.cassandra.utils.ByteBufferUtil;
  */
 final class RowPositions
 {
-    /** With the levels above the finest, a place has no more. Rows of wider buckets are not told apart. */
+    /** With the levels above the finest, a place has no more. Rows of wider buckets have the place of their bucket. */
     private static final int MAX_BITS = 47;
 
     private final AbstractType<?> type;

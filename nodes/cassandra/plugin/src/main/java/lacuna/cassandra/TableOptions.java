@@ -42,7 +42,7 @@ final class TableOptions
     /** Whether only filters of nodes that share a range of tokens are fetched. */
     final boolean ofReplicasOnly;
     final double rate;
-    /** One partition in so many has a part in the filter. */
+    /** One partition in this many has a part in the filter. */
     final int sample;
     final long maxBytes;
     final long maxFilterBytes;

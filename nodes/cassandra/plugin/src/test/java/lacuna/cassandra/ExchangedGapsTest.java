@@ -94,6 +94,8 @@ public class ExchangedGapsTest extends WithFilters
         for (Session through : coordinators)
             Cluster.until("filters are known", () -> isCounted(through, "reads_skipped", t, 7));
         String gap = "SELECT v FROM " + t + " WHERE p = 1 AND c > 3 AND c < 40";
+        long proven = everywhere("gaps_proven");
+        long ended = proven + everywhere("regions_overtaken");
         switchEverywhere(Flaw.PROOFS_DO_NOT_END, true);
         try
         {
@@ -107,9 +109,10 @@ public class ExchangedGapsTest extends WithFilters
         {
             switchEverywhere(Flaw.PROOFS_DO_NOT_END, false);
         }
-        Cluster.until("the proofs have ended", () -> everywhere("regions_overtaken") >= NODES);
-        for (int round = 0; round < 100; round++)
+        Cluster.until("the proofs have ended", () -> everywhere("regions_overtaken") + everywhere("gaps_proven") >= ended + NODES);
+        for (int round = 0; round < 300; round++)
             assertEquals(1, at(coordinators.get(round % NODES), gap, ConsistencyLevel.ONE));
+        assertEquals("none counted", proven, everywhere("gaps_proven"));
     }
 
     private static void setLearning(String t, String options) throws InterruptedException
