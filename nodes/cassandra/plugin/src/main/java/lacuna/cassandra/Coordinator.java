@@ -66,7 +66,6 @@ final class Coordinator
     /** The partition and the slice that it asks for, if it is one of each. */
     private ByteBuffer key;
     private Slices slices;
-    private boolean isFiltered;
 
     private Coordinator(SelectStatement statement, TableFilter filter)
     {
@@ -184,7 +183,6 @@ final class Coordinator
         if (restrictions.isColumnRange())
         {
             slices = statement.makeSlices(options);
-            isFiltered = !statement.getRowFilter(options, INTERNAL).isEmpty();
             return filter.positions.of(slices);
         }
         return filter.positions.of(restrictions.getClusteringColumns(options, INTERNAL));
@@ -286,7 +284,7 @@ final class Coordinator
     }
 
     /** What the replicas said. */
-    void record(ResultMessage result)
+    void record(ResultMessage result, QueryOptions options)
     {
         if (!(result instanceof ResultMessage.Rows rows) || statement.getSelection().isAggregate())
             return;
@@ -299,14 +297,14 @@ final class Coordinator
             countSkipped();
         if (decision == MAY_BE_LIVE && isEmpty && !isOfRows)
             filter.falsePositives.increment();
-        if (decision == MAY_BE_LIVE && isEmpty && isOneGap())
+        if (decision == MAY_BE_LIVE && isEmpty && isOneGap(options))
             Gaps.ask(filter, key, slices.get(0));
     }
 
     /** Whether an empty answer says that no row is in the slice; a filter on values may be the reason, too. */
-    private boolean isOneGap()
+    private boolean isOneGap(QueryOptions options)
     {
-        return key != null && slices != null && slices.size() == 1 && !isFiltered;
+        return key != null && slices != null && slices.size() == 1 && statement.getRowFilter(options, INTERNAL).isEmpty();
     }
 
     private void countSkipped()
