@@ -125,6 +125,21 @@ impl Buckets {
         (level..self.levels).map(move |above| (above, number >> (self.step * (above - level))))
     }
 
+    /// The number of the finest bucket that holds `place`.
+    pub(crate) fn finest_of(self, place: u64) -> u64 {
+        place >> self.finest
+    }
+
+    /// The first place of a finest bucket.
+    pub(crate) fn first_in(self, bucket: u64) -> u64 {
+        bucket << self.finest
+    }
+
+    /// The last place of a finest bucket.
+    pub(crate) fn last_in(self, bucket: u64) -> u64 {
+        self.first_in(bucket) | ((1 << self.finest) - 1)
+    }
+
     fn width_log2(self, level: u32) -> u32 {
         self.finest + self.step * level
     }

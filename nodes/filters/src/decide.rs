@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use crate::buckets::Buckets;
 use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
+use crate::margins::Side;
 use crate::node::Node;
 use crate::presence::Presence;
 use crate::question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};
@@ -128,6 +129,8 @@ impl Node {
                 if !self.has_buckets(replica, table, buckets) {
                     return Some(Reason::Unknown);
                 }
+                // If nothing is left, nothing is there.
+                let (lo, hi) = self.without_margins(replica, table, key.partition, (buckets, lo, hi))?;
                 let Some(cover) = buckets.cover(lo, hi) else { return Some(Reason::Unknown) };
                 let is_empty = |(level, number): (u32, u64)| {
                     presence(key.partition.bucket(level, number)).is_empty()
@@ -139,6 +142,39 @@ impl Node {
                 if cover.into_iter().all(is_empty) { None } else { Some(Reason::MayBeLive) }
             }
             _ => of_partition,
+        }
+    }
+
+    /// The slice without the margins that it begins and ends in; `None` if nothing is left.
+    fn without_margins(
+        &self,
+        replica: NodeId,
+        table: TableId,
+        partition: KeyId,
+        (buckets, lo, hi): (Buckets, u64, u64),
+    ) -> Option<(u64, u64)> {
+        let is_in_margin = |side: Side, place| {
+            let bucket = buckets.finest_of(place);
+            let reach = self.margin_at(replica, table, partition.margin(side, bucket));
+            reach.is_some_and(|inner| side.holds(inner, place - buckets.first_in(bucket)))
+        };
+        let from = match is_in_margin(Side::End, lo) {
+            true => buckets.last_in(buckets.finest_of(lo)).checked_add(1)?,
+            false => lo,
+        };
+        let to = match is_in_margin(Side::Start, hi) {
+            true => buckets.first_in(buckets.finest_of(hi)).checked_sub(1)?,
+            false => hi,
+        };
+        (from <= to).then_some((from, to))
+    }
+
+    /// How far a margin reaches at a replica, where margins are kept.
+    fn margin_at(&self, replica: NodeId, table: TableId, id: KeyId) -> Option<u64> {
+        match self.config().mode {
+            Mode::Eventual => None,
+            _ if replica == self.id() => self.own_filter(table)?.margin(id),
+            _ => self.peer(replica)?.margin(table, id),
         }
     }
 

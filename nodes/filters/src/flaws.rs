@@ -49,6 +49,14 @@ mod enabled {
         BuryUnproven,
         /// A write leaves the key dead.
         WriteKeepsDead,
+        /// A write leaves the margins that it falls into.
+        WriteKeepsMargins,
+        /// A write ends a margin, and no other node hears of it.
+        MarginsEndQuietly,
+        /// A proof that ends inside a bucket counts for the rest of it, too.
+        MarginsBeyondProofs,
+        /// A proof counts although a write has come since it was read: the simulation's replicas then let it.
+        OvertakenProofsCount,
         /// One replica without the key is enough.
         AskOneReplica,
         /// One replica fewer than a quorum is enough.

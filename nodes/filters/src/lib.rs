@@ -5,6 +5,7 @@
 //! rows are known by buckets.
 //!
 //! - [`KeyId`], [`Buckets`]: partitions, and rows of a partition on several levels, as 128 bits of hash;
+//! - margins: the empty ends of buckets that hold a row elsewhere, so that gaps from row to row are known, too;
 //! - [`NodeFilter`]: ANY (keys only come) and DEAD (exact, proven deletions); built anew once it is
 //!   [outgrown](NodeFilter::outgrown);
 //! - [`Node`]: the exchange. Events in, messages out, time as an argument;
@@ -69,6 +70,7 @@ mod counters;
 mod decide;
 mod fetch;
 mod key_id;
+mod margins;
 mod message;
 mod news_flag;
 mod node;

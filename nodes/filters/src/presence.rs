@@ -10,6 +10,7 @@ use lacuna_base::{Error, Result};
 use lacuna_families::{CuckooTable, MarkTable};
 
 use crate::key_id::KeyId;
+use crate::margins::{MARGIN, Side};
 use crate::wire::{Reader, Writer};
 
 /// Fewest bits that a cap shortens fingerprints to.
@@ -58,6 +59,8 @@ impl Deletion {
 pub struct NodeFilter {
     any: Option<CuckooTable>,
     dead: MarkTable,
+    /// Ends of buckets without a live row, by their names: how far each reaches.
+    margins: MarkTable,
     /// Keys that it held when the next one found no place; 0 if each has.
     full_at: u64,
 }
@@ -70,7 +73,7 @@ impl NodeFilter {
 
     /// A filter that says "unknown" to everything.
     pub(crate) fn unknown() -> Self {
-        Self { any: None, dead: MarkTable::default(), full_at: 0 }
+        Self { any: None, dead: MarkTable::default(), margins: MarkTable::default(), full_at: 0 }
     }
 
     /// What it says about a key.
@@ -99,11 +102,45 @@ impl NodeFilter {
         self.insert(id.hash()) || was_dead
     }
 
+    /// How far the margin of this name reaches.
+    pub(crate) fn margin(&self, id: KeyId) -> Option<u64> {
+        if self.margins.is_empty() { None } else { self.margins.get(id.mark()) }
+    }
+
+    /// Whether there are margins that a write may end.
+    pub(crate) fn has_margins(&self) -> bool {
+        !self.margins.is_empty()
+    }
+
+    /// Enters a proven margin; `false` if one is known that reaches as far.
+    pub(crate) fn enter_margin(&mut self, id: KeyId, side: Side, inner: u64) -> bool {
+        let is_known = self.margin(id).is_some_and(|known| side.holds(known, inner));
+        if !is_known {
+            self.margins.insert(id.mark(), inner);
+        }
+        !is_known
+    }
+
+    /// A row is written into a margin: others have to learn that it is none.
+    pub(crate) fn end_margin(&mut self, id: KeyId) {
+        self.margins.remove(id.mark());
+        self.insert(id.hash());
+    }
+
+    /// Takes over the margins of the filter that this one stands in for.
+    pub(crate) fn keep_margins(&mut self, before: &mut Self) {
+        self.margins = std::mem::take(&mut before.margins);
+    }
+
     /// As [`write`](Self::write) for a key known by its first half only: all dead keys that begin so are live again.
     pub(crate) fn write_hash(&mut self, hash: u64) {
         let risen: Vec<_> = self.dead.marks_of(hash).collect();
         for mark in risen {
             self.dead.remove(mark);
+        }
+        let ended: Vec<_> = self.margins.marks_of(hash).collect();
+        for mark in ended {
+            self.margins.remove(mark);
         }
         self.insert(hash);
     }
@@ -113,9 +150,13 @@ impl NodeFilter {
         deletion.is_proof() && self.dead.insert(id.mark(), deletion.time) != Some(deletion.time)
     }
 
-    /// Enters a key that is proven dead elsewhere.
-    pub(crate) fn enter_dead(&mut self, id: KeyId, time: u64) {
-        self.dead.insert(id.mark(), time);
+    /// Enters a key that is proven dead elsewhere, or a margin.
+    pub(crate) fn enter_dead(&mut self, id: KeyId, number: u64) {
+        if number & MARGIN == 0 {
+            self.dead.insert(id.mark(), number);
+        } else {
+            self.margins.insert(id.mark(), number & !MARGIN);
+        }
     }
 
     /// Enters a key that was proven dead before this filter, or its latest state, came: of use only if it is taken for live.
@@ -125,9 +166,9 @@ impl NodeFilter {
         }
     }
 
-    /// Forgets all deletions: a crash does. Only "no" is lost.
+    /// Forgets all deletions and margins: a crash does. Only "no" is lost.
     pub(crate) fn forget_deletions(&mut self) {
-        self.dead = MarkTable::default();
+        (self.dead, self.margins) = (MarkTable::default(), MarkTable::default());
     }
 
     /// The dead keys with the times of their deletions.
@@ -166,12 +207,16 @@ impl NodeFilter {
 
     /// Bytes of memory.
     pub fn memory_bytes(&self) -> usize {
-        self.any.as_ref().map_or(0, CuckooTable::memory_bytes) + self.dead.memory_bytes()
+        self.any.as_ref().map_or(0, CuckooTable::memory_bytes) + self.mark_bytes()
     }
 
-    /// Whether another deletion surely fits into `max_bytes`, should the table of marks grow for it, by an eighth and a little.
+    fn mark_bytes(&self) -> usize {
+        self.dead.memory_bytes() + self.margins.memory_bytes()
+    }
+
+    /// Whether another deletion or margin surely fits into `max_bytes`, should the table of marks grow for it, by an eighth and a little.
     pub(crate) fn has_room_for_deletions(&self, max_bytes: usize) -> bool {
-        self.memory_bytes() + self.dead.memory_bytes() / 6 + 1_024 <= max_bytes
+        self.memory_bytes() + self.mark_bytes() / 6 + 1_024 <= max_bytes
     }
 
     /// Takes at most `max_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if copies of it say
@@ -192,7 +237,7 @@ impl NodeFilter {
             self.any = Some(any.with_fewer_bits(bits));
             has_changed = true;
         }
-        if self.memory_bytes() > max_bytes && !self.dead.is_empty() {
+        if self.memory_bytes() > max_bytes && !(self.dead.is_empty() && self.margins.is_empty()) {
             self.forget_deletions();
             has_changed = true;
         }
@@ -213,11 +258,10 @@ impl NodeFilter {
 
     /// Appends the filter to a snapshot.
     pub(crate) fn write_to(&self, writer: &mut Writer) {
-        writer.number(self.dead.len() as u64);
-        for (id, time) in self.dead() {
-            writer.word(id.hash());
-            writer.word(id.check());
-            writer.word(time);
+        writer.number((self.dead.len() + self.margins.len()) as u64);
+        let margins = self.margins.iter().map(|(mark, inner)| (mark, inner | MARGIN));
+        for ((hash, check), number) in self.dead.iter().chain(margins) {
+            [hash, check, number].into_iter().for_each(|word| writer.word(word));
         }
         if let Some(any) = &self.any {
             any.write_to(0, writer.bytes_mut());
@@ -226,11 +270,10 @@ impl NodeFilter {
 
     /// Reads a filter from the end of a snapshot.
     pub(crate) fn read_from(reader: &mut Reader<'_>) -> Result<Self> {
-        let mut dead = MarkTable::default();
+        let mut read = Self::unknown();
         for _ in 0..reader.number()? {
-            let mark = (reader.word()?, reader.word()?);
-            let time = reader.word()?;
-            dead.insert(mark, time.min(u64::MAX - 1));
+            let id = KeyId::from_halves(reader.word()?, reader.word()?);
+            read.enter_dead(id, reader.word()?);
         }
         let rest = reader.take_rest();
         let any = if rest.is_empty() {
@@ -240,6 +283,6 @@ impl NodeFilter {
                 CuckooTable::from_bytes(rest).map_err(|error: Error| error.with_context("a snapshot"))?;
             Some(any)
         };
-        Ok(Self { any, dead, full_at: 0 })
+        Ok(Self { any, ..read })
     }
 }

@@ -18,6 +18,7 @@ pub const FAILED: i64 = i64::MIN;
 
 /// Shadow, eventual, safe: a mode's number is its place.
 const MODES: [Mode; 3] = [Mode::Shadow, Mode::Eventual, Mode::Safe];
+const SHADOW: i64 = 0;
 const SAFE: i64 = 2;
 
 /// Levels of buckets above the finest, and how much wider each is, as a power of two: slices of up to four million finest
@@ -108,11 +109,16 @@ impl Hub {
     }
 
     /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if a node that relies
-    /// on this one does not know it yet.
+    /// on this one does not know it yet; in mode shadow, if one would rely on this one and does not.
     pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
         self.with(mode, |node| {
             let barrier = node.write(table, key, place);
-            i64::from(!node.may_acknowledge(now, barrier))
+            let is_news = if mode == SHADOW {
+                node.would_wait(now, barrier)
+            } else {
+                !node.may_acknowledge(now, barrier)
+            };
+            i64::from(is_news)
         })
     }
 

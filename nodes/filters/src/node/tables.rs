@@ -4,6 +4,7 @@ use super::{Barrier, Node};
 use crate::buckets::Buckets;
 use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
+use crate::margins::MARGIN;
 use crate::presence::{Deletion, NodeFilter, Presence};
 
 impl Node {
@@ -78,6 +79,11 @@ impl Node {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
     }
 
+    /// Whether an acknowledgement would have to wait if this node were in safe mode; mode shadow counts them.
+    pub fn would_wait(&self, now: u64, barrier: Barrier) -> bool {
+        !self.publisher.may_acknowledge(&self.config, now, barrier.0)
+    }
+
     /// The last barrier whose acknowledgements may leave, of those that there are now; `None` while none may. It stays true: a
     /// lease that is granted later begins with all of them, not with what is written afterwards.
     pub fn released(&self, now: u64) -> Option<Barrier> {
@@ -110,8 +116,8 @@ impl Node {
         self.bury_id(table, partition.bucket(level, number), deletion)
     }
 
-    /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive; how many were new. Of a very
-    /// long stretch only the beginning is entered.
+    /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive, and the margins of the buckets at its
+    /// ends; how many were new. Of the whole buckets of a very long stretch only the beginning is entered.
     pub fn bury_rows(&mut self, table: TableId, partition: KeyId, lo: u64, hi: u64, time: u64) -> usize {
         let Some(buckets) = self.buckets(table) else { return 0 };
         let proven = Deletion { time, newest_in_files: None, newest_in_memory: None };
@@ -120,10 +126,34 @@ impl Node {
             let is_known = self.own_presence(table, partition.bucket(level, number)) != Presence::Live;
             count += usize::from(!is_known && self.bury_bucket(table, partition, (level, number), proven));
         }
+        count + self.bury_margins(table, partition, buckets, (lo, hi))
+    }
+
+    /// Not in eventual mode: a coordinator sees there what it writes itself, by the names of keys and buckets alone. An end of a
+    /// bucket that is not live needs no margin.
+    fn bury_margins(
+        &mut self,
+        table: TableId,
+        partition: KeyId,
+        buckets: Buckets,
+        (lo, hi): (u64, u64),
+    ) -> usize {
+        if self.config.mode == Mode::Eventual {
+            return 0;
+        }
+        let is_flawed = is_flawed!(self.config, MarginsBeyondProofs);
+        let hi = if is_flawed { buckets.last_in(buckets.finest_of(hi)) } else { hi };
+        let mut count = 0;
+        for margin in buckets.margins(lo, hi) {
+            let is_live = self.own_presence(table, partition.bucket(0, margin.bucket)) == Presence::Live;
+            count += usize::from(is_live && self.publisher.bury_margin(table, partition, margin));
+        }
         count
     }
 
     fn bury_id(&mut self, table: TableId, id: KeyId, deletion: Deletion) -> bool {
+        // The highest bit says that a mark is a margin.
+        let deletion = Deletion { time: deletion.time.min(MARGIN - 1), ..deletion };
         let deletion = match deletion {
             unproven if is_flawed!(self.config, BuryUnproven) => {
                 Deletion { newest_in_files: None, newest_in_memory: None, ..unproven }

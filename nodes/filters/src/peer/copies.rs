@@ -98,6 +98,12 @@ impl Peer {
         })
     }
 
+    /// How far a margin of a bucket reaches, if the copy answers and has it.
+    pub(crate) fn margin(&self, table: TableId, id: KeyId) -> Option<u64> {
+        let copy = self.copies.get(&table).filter(|copy| copy.whole_at <= self.applied.sequence)?;
+        copy.filter.margin(id)
+    }
+
     /// Whether the peer puts a table's rows into the same buckets.
     pub(crate) fn has_buckets(&self, table: TableId, buckets: Buckets) -> bool {
         self.copies.get(&table).is_some_and(|copy| copy.buckets_code == buckets.code())

@@ -14,6 +14,7 @@ use self::snapshots::Snapshot;
 use crate::buckets::Buckets;
 use crate::config::{Config, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
+use crate::margins::{MARGIN, Margin, Side};
 use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
 use crate::presence::{Deletion, NodeFilter};
 
@@ -46,6 +47,19 @@ impl Own {
     /// Keeps the filter within its memory: `true` if its copies are of no use then.
     fn shrink(&mut self) -> bool {
         self.filter.memory_bytes() > self.max_bytes && self.filter.shrink_to(self.max_bytes)
+    }
+
+    /// The margins that a row at `place` ends.
+    fn margins_at(&self, partition: KeyId, place: Option<u64>) -> Vec<KeyId> {
+        let (Some(buckets), Some(place), true) = (self.buckets, place, self.filter.has_margins()) else {
+            return Vec::new();
+        };
+        let bucket = buckets.finest_of(place);
+        let at = place - buckets.first_in(bucket);
+        let named = Side::BOTH.into_iter().map(|side| (side, partition.margin(side, bucket)));
+        let is_ended =
+            |(side, id): &(Side, KeyId)| self.filter.margin(*id).is_some_and(|inner| side.holds(inner, at));
+        named.filter(is_ended).map(|(_, id)| id).collect()
     }
 
     /// The generation as messages have it, with how rows are put into buckets.
@@ -122,15 +136,21 @@ impl Publisher {
     /// Makes a key live, and everything in it that `place` names.
     pub(crate) fn write(&mut self, config: &Config, table: TableId, partition: KeyId, place: Option<u64>) {
         let Some(own) = self.tables.get_mut(&table) else { return };
-        let mut ids = vec![partition];
+        let mut ids = vec![(partition, false)];
         if let (Some(buckets), Some(place)) = (own.buckets, place) {
-            ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
+            ids.extend(buckets.of_row(place).map(|(level, number)| (partition.bucket(level, number), false)));
+        }
+        if !is_flawed!(config, WriteKeepsMargins) {
+            ids.extend(own.margins_at(partition, place).into_iter().map(|id| (id, true)));
         }
         let is_given_up = own.filter.is_unknown();
         // The next delta announces what is written now; a key with a twin on its way is announced with the twin.
         let (next, mut announced_by) = (self.version.sequence + 1, None);
-        for id in ids {
-            let is_new = if is_flawed!(config, WriteKeepsDead) && own.filter.is_dead(id) {
+        for (id, is_margin) in ids {
+            let is_new = if is_margin {
+                own.filter.end_margin(id);
+                !is_flawed!(config, MarginsEndQuietly)
+            } else if is_flawed!(config, WriteKeepsDead) && own.filter.is_dead(id) {
                 false
             } else {
                 own.filter.write(id)
@@ -166,10 +186,27 @@ impl Publisher {
         // No peer has a copy of a filter that is not ready, and a snapshot has all its marks. A mark that a write takes off before then
         // would never be announced.
         if is_new && own.is_ready {
-            self.pending.entry(table).or_default().dead.push((id, deletion.time));
-            self.pending_words += 3;
-            self.close_if_large();
+            self.announce_mark(table, id, deletion.time);
         }
+    }
+
+    /// Enters a proven margin of a partition's bucket, for peers too; `false` if it is known, or there is no room to keep it.
+    pub(crate) fn bury_margin(&mut self, table: TableId, partition: KeyId, margin: Margin) -> bool {
+        let Some(own) = self.tables.get_mut(&table).filter(|own| own.is_ready) else { return false };
+        let Margin { side, bucket, inner } = margin;
+        let id = partition.margin(side, bucket);
+        let is_new =
+            own.filter.has_room_for_deletions(own.max_bytes) && own.filter.enter_margin(id, side, inner);
+        if is_new {
+            self.announce_mark(table, id, inner | MARGIN);
+        }
+        is_new
+    }
+
+    fn announce_mark(&mut self, table: TableId, id: KeyId, number: u64) {
+        self.pending.entry(table).or_default().dead.push((id, number));
+        self.pending_words += 3;
+        self.close_if_large();
     }
 
     /// Sets what a table's filter may take.
@@ -199,6 +236,7 @@ impl Publisher {
         let Some(mut next) = own.next.take() else { return };
         // What was proven stays proven: writes have taken back what they touched, in the old filter too.
         own.filter.dead().for_each(|(id, time)| next.keep_dead(id, time));
+        next.keep_margins(&mut own.filter);
         next.shrink_to(own.max_bytes);
         own.filter = next;
         if is_flawed!(config, RebuildQuietly) {

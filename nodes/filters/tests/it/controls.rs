@@ -2,7 +2,7 @@
 
 use lacuna_node_filters::{Flaw, Mode};
 
-use crate::safe::{config, safe};
+use crate::safe::{config, rows, safe};
 use crate::sim::{Setup, World};
 
 /// Most runs that a flaw may stay hidden.
@@ -12,7 +12,11 @@ fn is_found(flaw: Flaw) {
     // A ring that moves all the time gives its flaw a chance; the others need leases that last.
     let moves = if flaw == Flaw::IgnoreRing { 10 } else { 0 };
     let quorum = flaw == Flaw::AskFewer;
-    let setup = Setup { config: config(Mode::Safe, Some(flaw)), quorum, ..safe(true, moves) };
+    is_found_in(flaw, Setup { quorum, ..safe(true, moves) });
+}
+
+fn is_found_in(flaw: Flaw, setup: Setup) {
+    let setup = Setup { config: config(Mode::Safe, Some(flaw)), ..setup };
     let found =
         (0..MAX_SEEDS).find_map(|seed| World::new(setup, seed).run(20_000).err().map(|lie| (seed, lie)));
     let (seed, lie) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MAX_SEEDS} runs"));
@@ -45,3 +49,20 @@ control!(publishing_late_is_found, PublishLate);
 control!(rebuilding_quietly_is_found, RebuildQuietly);
 control!(news_that_raise_no_flag_are_found, NewsRaiseNoFlag);
 control!(a_flag_that_is_lowered_early_is_found, FlagLoweredEarly);
+
+/// The same where reads are of slices, and rows are proven to be gone.
+macro_rules! control_of_rows {
+    ($name:ident, $flaw:ident) => {
+        #[test]
+        fn $name() {
+            is_found_in(Flaw::$flaw, rows(true, 0));
+        }
+    };
+}
+
+control_of_rows!(writes_that_leave_margins_are_found, WriteKeepsMargins);
+control_of_rows!(margins_that_end_quietly_are_found, MarginsEndQuietly);
+control_of_rows!(margins_beyond_proofs_are_found, MarginsBeyondProofs);
+control_of_rows!(proofs_that_were_overtaken_are_found, OvertakenProofsCount);
+control_of_rows!(acknowledging_rows_at_once_is_found, AcknowledgeAtOnce);
+control_of_rows!(taking_overwrites_of_rows_for_known_is_found, OverwritesAreKnown);

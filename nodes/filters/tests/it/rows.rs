@@ -152,3 +152,134 @@ fn a_start_with_shorter_leases_waits_for_the_longest() {
     assert!(was_denied, "its holder answered beyond the short lease");
     assert!(pair.decide(7) != Decision::Empty && pair.now <= began + SAFE.max_lease + 50);
 }
+
+/// Rows 3 and 40 of a partition in buckets of 16; a read has found nothing from 4 to 39.
+fn with_margins(config: Config) -> Pair {
+    let mut pair = Pair::new(config, Some(Buckets::new(4, 4, 2).unwrap()));
+    for row in [3, 40] {
+        pair.nodes[1].write(TABLE, partition(5), Some(row));
+    }
+    pair.settle();
+    pair.nodes[1].bury_rows(TABLE, partition(5), 4, 39, 0);
+    pair.settle();
+    pair
+}
+
+fn answers(pair: &mut Pair, slices: &[(u64, u64)]) -> Vec<bool> {
+    slices.iter().map(|slice| pair.decide_slice(5, Some(*slice)) == Decision::Empty).collect()
+}
+
+const AROUND: [(u64, u64); 6] = [(4, 39), (10, 36), (5, 9), (3, 39), (4, 40), (41, 47)];
+
+#[test]
+fn a_gap_from_row_to_row_is_empty_once_it_is_proven() {
+    let mut pair = with_margins(SAFE);
+    assert_eq!(answers(&mut pair, &AROUND), [true, true, true, false, false, false]);
+    assert_eq!(pair.nodes[1].bury_rows(TABLE, partition(5), 4, 39, 0), 0, "all are known");
+    assert_eq!(pair.nodes[1].bury_rows(TABLE, partition(5), 6, 38, 0), 0, "further ones are known");
+    assert_eq!(pair.nodes[1].bury_rows(TABLE, partition(5), 41, 60, 0), 1);
+    pair.settle();
+    assert_eq!(answers(&mut pair, &AROUND), [true, true, true, false, false, true]);
+}
+
+#[test]
+fn a_row_in_a_margin_ends_it_and_a_row_beside_it_does_not() {
+    for (row, expected) in [
+        (2, [true, true, true, false, false, false]),
+        (43, [true, true, true, false, false, false]),
+        (9, [false; 6]),
+        (10, [false; 6]),
+        (32, [false, false, true, false, false, false]),
+    ] {
+        let mut pair = with_margins(SAFE);
+        pair.nodes[1].write(TABLE, partition(5), Some(row));
+        pair.settle();
+        assert_eq!(answers(&mut pair, &AROUND), expected, "row {row}");
+    }
+}
+
+/// What is left of the gap is proven again, on either side of the new row.
+#[test]
+fn a_gap_that_a_row_has_divided_is_two_gaps() {
+    let mut pair = with_margins(SAFE);
+    pair.nodes[1].write(TABLE, partition(5), Some(9));
+    pair.nodes[1].bury_rows(TABLE, partition(5), 10, 39, 0);
+    pair.nodes[1].bury_rows(TABLE, partition(5), 4, 8, 0);
+    pair.settle();
+    assert_eq!(
+        answers(&mut pair, &[(10, 39), (9, 39), (4, 8)]),
+        [true, false, false],
+        "4 to 8 is inside a bucket"
+    );
+}
+
+/// Until the lease holder knows that the margin has ended, the row in it is neither acknowledged nor shown.
+#[test]
+fn a_row_in_a_margin_is_shown_when_lease_holders_know_it() {
+    let mut pair = with_margins(SAFE);
+    let barrier = pair.nodes[1].write(TABLE, partition(5), Some(2));
+    assert!(pair.nodes[1].may_acknowledge(pair.now, barrier), "no news beside the margin");
+    let barrier = pair.nodes[1].write(TABLE, partition(5), Some(35));
+    pair.nodes[1].flush(pair.now);
+    assert!(!pair.nodes[1].may_acknowledge(pair.now, barrier));
+    assert!(!pair.nodes[1].may_reveal(pair.now, TABLE, partition(5)));
+    assert_eq!(pair.decide_slice(5, Some((20, 36))), Decision::Empty, "it has not heard");
+    while pair.carry(|_| true) {}
+    assert!(pair.nodes[1].may_acknowledge(pair.now, barrier));
+    assert!(pair.nodes[1].may_reveal(pair.now, TABLE, partition(5)));
+    assert_ne!(pair.decide_slice(5, Some((20, 36))), Decision::Empty);
+}
+
+/// Margins are in the snapshot that a peer fetches, and stay when the filter is built anew; writes meanwhile end them.
+#[test]
+fn a_copy_that_is_fetched_anew_has_the_margins() {
+    let mut pair = with_margins(SAFE);
+    pair.nodes[0].want(TABLE, []);
+    pair.nodes[0].want(TABLE, [IDS[1]]);
+    pair.settle();
+    assert_eq!(answers(&mut pair, &AROUND[..2]), [true, true]);
+    for written in [false, true] {
+        pair.nodes[1].begin_rebuild(TABLE, 100, 0.01);
+        if written {
+            pair.nodes[1].write(TABLE, partition(5), Some(38));
+        }
+        for row in [3, 40] {
+            pair.nodes[1].rebuild_key(TABLE, partition(5), Some(row));
+        }
+        pair.nodes[1].finish_rebuild(TABLE);
+        pair.settle();
+        assert_eq!(answers(&mut pair, &[(4, 39), (4, 31)]), [!written, true], "written: {written}");
+    }
+    pair.nodes[1].create_table(TABLE, 100, 0.01, Some(Buckets::new(4, 4, 2).unwrap()));
+    pair.nodes[1].write(TABLE, partition(5), Some(20));
+    pair.nodes[1].set_ready(TABLE);
+    pair.settle();
+    assert_eq!(answers(&mut pair, &[(4, 39), (17, 30), (4, 15)]), [false, false, true]);
+}
+
+/// A coordinator in mode eventual has to see its own writes at once, of which its copies know keys and buckets alone.
+#[test]
+fn eventual_mode_has_no_margins() {
+    let mut pair = with_margins(Config::new(Mode::Eventual));
+    assert_eq!(answers(&mut pair, &AROUND), [false; 6]);
+    assert_eq!(answers(&mut pair, &[(16, 31)]), [true]);
+    pair.nodes[0].forwarded(pair.now, TABLE, partition(5), Some(20), &IDS[1..]);
+    assert_eq!(answers(&mut pair, &[(16, 31), (4, 31)]), [false; 2]);
+}
+
+#[test]
+fn margins_stay_within_the_memory_of_their_filter() {
+    let mut pair =
+        Pair::new(Config { max_table_bytes: 40_000, ..SAFE }, Some(Buckets::new(4, 4, 2).unwrap()));
+    let mut kept = 0;
+    for key in 0..3_000 {
+        pair.nodes[1].write(TABLE, partition(key), Some(3));
+        kept += pair.nodes[1].bury_rows(TABLE, partition(key), 4, 15, 0);
+        let bytes = pair.nodes[1].own_filter(TABLE).unwrap().memory_bytes();
+        assert!(bytes <= 40_000, "{bytes} bytes at key {key}");
+    }
+    assert!((100..3_000).contains(&kept), "{kept} margins");
+    pair.settle();
+    let is_live = |key| pair.decide_slice(key, Some((3, 9))) != Decision::Empty;
+    assert!((0..3_000).all(is_live), "rows are found whatever is forgotten");
+}

@@ -229,6 +229,18 @@ fn shadow_mode_counts_contradictions() {
     assert_eq!(pair.nodes[0].counters().contradictions, 1);
 }
 
+/// What would be held in mode safe: a new key until the peers know it, an overwrite not at all.
+#[test]
+fn shadow_mode_knows_which_writes_would_wait() {
+    let mut pair = Pair::new(Config::new(Mode::Shadow), None);
+    let barrier = pair.nodes[1].write(TABLE, partition(5), None);
+    assert!(pair.nodes[1].would_wait(pair.now, barrier) && pair.nodes[1].may_acknowledge(pair.now, barrier));
+    pair.settle();
+    assert!(!pair.nodes[1].would_wait(pair.now, barrier));
+    let barrier = pair.nodes[1].write(TABLE, partition(5), None);
+    assert!(!pair.nodes[1].would_wait(pair.now, barrier));
+}
+
 #[test]
 fn damaged_messages_count_as_lost() {
     let mut pair = Pair::new(SAFE, None);

@@ -12,7 +12,7 @@ pub(crate) fn config(mode: Mode, flaw: Option<Flaw>) -> Config {
 }
 
 pub(crate) fn safe(faults: bool, moves: u64) -> Setup {
-    Setup { config: config(Mode::Safe, None), faults, moves, quorum: false }
+    Setup { config: config(Mode::Safe, None), faults, moves, quorum: false, rows: false }
 }
 
 #[test]
@@ -72,4 +72,41 @@ fn absent_keys_are_skipped_and_writes_wait_one_round_trip() {
     assert!(counts.reads_of_absent > 2_000 && counts.skipped_of_deleted > 100, "{counts:?}");
     // A delta and its answer take up to 12 ms each, and the next alarm lets the acknowledgement go.
     assert!(counts.longest_hold <= 24 + 20, "{counts:?}");
+}
+
+pub(crate) fn rows(faults: bool, moves: u64) -> Setup {
+    Setup { rows: true, ..safe(faults, moves) }
+}
+
+/// Slices of partitions whose rows are written, deleted and proven to be gone, from row to row.
+#[test]
+fn no_row_of_a_slice_is_denied_under_faults() {
+    let (mut skipped, mut beside, mut faults) = (0, 0, BTreeSet::new());
+    for seed in effort::seed()..effort::seed() + effort::short_or_long(12, 4_000) {
+        let mut world = World::new(rows(true, 60), seed);
+        world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
+        let counts = &world.counts;
+        assert!(counts.acknowledged > 500, "seed {seed}: {counts:?}");
+        faults.extend(counts.faults.keys().copied());
+        skipped += counts.skipped_of_absent + counts.skipped_of_deleted;
+        beside += counts.skipped_beside_rows;
+    }
+    println!("{skipped} slices skipped, {beside} of them beside rows in the same bucket");
+    assert!(
+        ["crash", "pause", "sleep", "rebuild", "ring step"].iter().all(|fault| faults.contains(fault)),
+        "{faults:?}"
+    );
+    assert!(skipped > 2_000 && beside > 500, "{skipped} skipped, {beside} beside rows");
+}
+
+/// Nor one that was seen before it was acknowledged.
+#[test]
+fn no_row_of_a_slice_that_was_seen_is_denied_under_faults() {
+    let mut seen_early = 0;
+    for seed in effort::seed()..effort::seed() + effort::short_or_long(8, 2_000) {
+        let mut world = World::new(rows(true, 0), seed);
+        world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
+        seen_early += world.counts.seen_early;
+    }
+    assert!(seen_early > 50, "{seen_early} rows were seen early");
 }

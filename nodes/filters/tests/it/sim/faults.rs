@@ -2,7 +2,7 @@
 
 use lacuna_node_filters::Flaw;
 
-use super::replica::{Replica, TABLE, id_of, key_id};
+use super::replica::{Replica, TABLE, id_of};
 use super::ring::group_of;
 use super::world::{NODES, World};
 
@@ -55,16 +55,17 @@ impl World {
 
     /// Copies a group's data from all its owners: file by file, without an acknowledgement.
     fn stream(&mut self, group: usize, to: usize) {
+        let names = self.names();
         for from in self.rings.sources(group).to_vec() {
             let moved: Vec<_> = self.replicas[from]
                 .cells
                 .iter()
-                .filter(|(key, _)| group_of(**key) == group)
+                .filter(|(key, _)| group_of(names.partition(**key)) == group)
                 .map(|(k, c)| (*k, *c))
                 .collect();
             let target = &mut self.replicas[to];
             for (key, cells) in moved {
-                target.node.load(TABLE, key_id(key), None);
+                target.node.load(TABLE, names.id(key), names.place(key));
                 let mine = target.cells.entry(key).or_default();
                 mine.written = mine.written.max(cells.written);
                 mine.deleted = mine.deleted.max(cells.deleted);

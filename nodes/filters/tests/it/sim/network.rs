@@ -35,11 +35,20 @@ pub(crate) enum Letter {
     },
     /// A forwarded read: what a replica learns by it.
     Look {
-        key: u64,
+        first: u64,
+        last: u64,
     },
-    /// From a client to a coordinator: a read that began at a time.
+    /// Rows that a read has not found: a replica tries to prove that it has none there.
+    Prove {
+        first: u64,
+        last: u64,
+    },
+    /// A replica's proof is read, and counts from now on.
+    Conclude,
+    /// From a client to a coordinator: a read that began at a time, of one key or of rows.
     Read {
-        key: u64,
+        first: u64,
+        last: u64,
         began: u64,
     },
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_node_filters::{Barrier, Config, Deletion, KeyId, NewsFlag, Node, NodeId, TableId};
+use lacuna_node_filters::{Barrier, Buckets, Config, Deletion, Flaw, KeyId, NewsFlag, Node, NodeId, TableId};
 
 use super::network::Change;
 
@@ -17,9 +17,44 @@ pub(crate) struct Cells {
     pub(crate) deleted: Option<u64>,
 }
 
+/// Rows of a partition, where keys are rows, in buckets of eight and of 32.
+pub(crate) const ROWS: u64 = 64;
+pub(crate) const BUCKET: u64 = 8;
+
+/// How keys are names: each a partition, or each a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Names {
+    pub(crate) are_rows: bool,
+}
+
+impl Names {
+    pub(crate) fn partition(self, key: u64) -> u64 {
+        if self.are_rows { key / ROWS } else { key }
+    }
+
+    pub(crate) fn place(self, key: u64) -> Option<u64> {
+        self.are_rows.then_some(key % ROWS)
+    }
+
+    pub(crate) fn id(self, key: u64) -> KeyId {
+        KeyId::of_partition(&self.partition(key).to_le_bytes())
+    }
+}
+
+/// Rows without a live one, as a read has found them.
+#[derive(Debug)]
+struct Proof {
+    first: u64,
+    last: u64,
+    is_overtaken: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) node: Node,
+    names: Names,
+    flaw: Option<Flaw>,
+    proofs: Vec<Proof>,
     flag: NewsFlag,
     pub(crate) cells: BTreeMap<u64, Cells>,
     /// Acknowledgements that wait: operation, coordinator, barrier, since when.
@@ -41,15 +76,14 @@ pub(crate) fn id_of(node: usize) -> NodeId {
     NodeId(node as u128 + 1)
 }
 
-pub(crate) fn key_id(key: u64) -> KeyId {
-    KeyId::of_partition(&key.to_le_bytes())
-}
-
 impl Replica {
-    pub(crate) fn new(at: usize, config: Config, drift: u64) -> Self {
+    pub(crate) fn new(at: usize, config: Config, names: Names, drift: u64) -> Self {
         let offset = 1_000_000 + 1_000 * at as u64;
         Self {
             node: Node::new(id_of(at), config, 1, offset),
+            names,
+            flaw: config.flaw,
+            proofs: Vec::new(),
             flag: NewsFlag::default(),
             cells: BTreeMap::new(),
             held: Vec::new(),
@@ -75,9 +109,10 @@ impl Replica {
         self.flag = NewsFlag::default();
         self.begin_table(nodes);
         for key in self.cells.keys() {
-            self.node.load(TABLE, key_id(*key), None);
+            self.node.load(TABLE, self.names.id(*key), self.names.place(*key));
         }
         self.node.set_ready(TABLE);
+        self.proofs.clear();
         self.held.clear();
         self.looks.clear();
         self.is_rebuilding = false;
@@ -85,14 +120,18 @@ impl Replica {
 
     pub(crate) fn begin_table(&mut self, nodes: usize) {
         self.node.set_ring(self.ring, (0..nodes).map(id_of));
-        self.node.create_table(TABLE, 300, RATE, None);
+        let buckets = self.names.are_rows.then(|| Buckets::new(3, 2, 2).unwrap());
+        self.node.create_table(TABLE, 300, RATE, buckets);
     }
 
     /// Carries out a change, the filter first; what its acknowledgement waits for.
     pub(crate) fn apply(&mut self, key: u64, change: Change, time: u64) -> Barrier {
+        for proof in self.proofs.iter_mut().filter(|proof| (proof.first..=proof.last).contains(&key)) {
+            proof.is_overtaken = true;
+        }
         match change {
             Change::Write => {
-                let barrier = self.node.write(TABLE, key_id(key), None);
+                let barrier = self.node.write(TABLE, self.names.id(key), self.names.place(key));
                 let cells = self.cells.entry(key).or_default();
                 cells.written = cells.written.max(Some(time));
                 barrier
@@ -101,7 +140,7 @@ impl Replica {
                 let cells = self.cells.entry(key).or_default();
                 cells.deleted = cells.deleted.max(Some(time));
                 self.learn_deletion(key, Some(time));
-                self.node.barrier_of(TABLE, key_id(key))
+                self.node.barrier_of(TABLE, self.names.id(key))
             }
         }
     }
@@ -109,17 +148,51 @@ impl Replica {
     /// Enters a deletion into the filter, if it is a proof: one that comes, or the newest that a read finds.
     pub(crate) fn learn_deletion(&mut self, key: u64, time: Option<u64>) {
         let Some(Cells { written, deleted }) = self.cells.get(&key).copied() else { return };
+        if self.names.are_rows {
+            return;
+        }
         if let Some(time) = time.or(deleted) {
             let deletion = Deletion { time, newest_in_files: None, newest_in_memory: written };
-            self.node.bury(TABLE, key_id(key), deletion);
+            self.node.bury(TABLE, self.names.id(key), deletion);
         }
+    }
+
+    /// When the live row of a key was written.
+    fn live(&self, key: u64) -> Option<u64> {
+        let cells = self.cells.get(&key)?;
+        cells.written.filter(|written| Some(*written) > cells.deleted)
     }
 
     /// A read meets the key here.
     pub(crate) fn look(&mut self, key: u64) {
-        let cells = self.cells.get(&key).copied().unwrap_or_default();
-        if let Some(written) = cells.written.filter(|written| Some(*written) > cells.deleted) {
+        if let Some(written) = self.live(key) {
             self.looks.push((key, written));
+        }
+    }
+
+    /// Reads some rows, and on to the borders of the buckets at their ends, or to the next live row.
+    pub(crate) fn prove(&mut self, first: u64, last: u64) {
+        if (first..=last).any(|key| self.live(key).is_some()) {
+            return;
+        }
+        let (mut first, mut last) = (first, last);
+        while !first.is_multiple_of(BUCKET) && self.live(first - 1).is_none() {
+            first -= 1;
+        }
+        while !(last + 1).is_multiple_of(BUCKET) && self.live(last + 1).is_none() {
+            last += 1;
+        }
+        self.proofs.push(Proof { first, last, is_overtaken: false });
+    }
+
+    /// What was read counts, unless a write has come since.
+    pub(crate) fn conclude(&mut self) {
+        let counts_always = self.flaw == Some(Flaw::OvertakenProofsCount);
+        for proof in
+            std::mem::take(&mut self.proofs).iter().filter(|proof| !proof.is_overtaken || counts_always)
+        {
+            let (lo, hi) = (proof.first % ROWS, proof.last % ROWS);
+            self.node.bury_rows(TABLE, self.names.id(proof.first), lo, hi, 0);
         }
     }
 
@@ -137,9 +210,9 @@ impl Replica {
 
     /// What reads have found and may be shown now: all of it while no flag is raised.
     pub(crate) fn free_looks(&mut self, clock: u64) -> Vec<(u64, u64)> {
-        let (free, held) = std::mem::take(&mut self.looks)
-            .into_iter()
-            .partition(|(key, _)| !self.flag.is_raised() || self.node.may_reveal(clock, TABLE, key_id(*key)));
+        let (free, held) = std::mem::take(&mut self.looks).into_iter().partition(|(key, _)| {
+            !self.flag.is_raised() || self.node.may_reveal(clock, TABLE, self.names.id(*key))
+        });
         self.looks = held;
         free
     }
@@ -150,7 +223,7 @@ impl Replica {
             self.node.begin_rebuild(TABLE, capacity, RATE);
         } else {
             for key in self.cells.keys() {
-                self.node.rebuild_key(TABLE, key_id(*key), None);
+                self.node.rebuild_key(TABLE, self.names.id(*key), self.names.place(*key));
             }
             self.node.finish_rebuild(TABLE);
         }

@@ -8,7 +8,7 @@ use lacuna_workload::Rng;
 
 pub(crate) const GROUPS: usize = 3;
 
-/// The group of a key.
+/// The group of a partition.
 pub(crate) fn group_of(key: u64) -> usize {
     (0..GROUPS).find(|group| key % GROUPS as u64 == *group as u64).unwrap()
 }

@@ -7,7 +7,7 @@ use lacuna_workload::Rng;
 
 use super::history::{History, Operation, quorum_of};
 use super::network::{Change, Letter, Network, Post};
-use super::replica::{Replica, TABLE, id_of, key_id};
+use super::replica::{BUCKET, Names, ROWS, Replica, TABLE, id_of};
 use super::ring::Rings;
 
 pub(super) const NODES: usize = 4;
@@ -25,6 +25,8 @@ pub(crate) struct Setup {
     pub(crate) moves: u64,
     /// Three owners a key, most of whom have to acknowledge a write, and have to be empty; otherwise two, one and both.
     pub(crate) quorum: bool,
+    /// Keys are rows of a few partitions, and reads are of slices.
+    pub(crate) rows: bool,
 }
 
 /// What happened, to show that the run meant something.
@@ -33,6 +35,8 @@ pub(crate) struct Counts {
     pub(crate) reads_of_absent: u64,
     pub(crate) skipped_of_absent: u64,
     pub(crate) skipped_of_deleted: u64,
+    /// Slices that were skipped although a bucket at one of their ends held a row that was acknowledged.
+    pub(crate) skipped_beside_rows: u64,
     /// Rows seen before their writes were acknowledged.
     pub(crate) seen_early: u64,
     pub(crate) acknowledged: u64,
@@ -60,8 +64,9 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(setup: Setup, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let mut replicas: Vec<Replica> =
-            (0..NODES).map(|at| Replica::new(at, setup.config, rng.below(5))).collect();
+        let mut replicas: Vec<Replica> = (0..NODES)
+            .map(|at| Replica::new(at, setup.config, Names { are_rows: setup.rows }, rng.below(5)))
+            .collect();
         let mut network = Network::default();
         for (at, replica) in replicas.iter_mut().enumerate() {
             replica.begin_table(NODES);
@@ -108,17 +113,45 @@ impl World {
         Ok(())
     }
 
+    pub(super) fn names(&self) -> Names {
+        Names { are_rows: self.setup.rows }
+    }
+
     /// A client begins a write, a deletion or a read, somewhere.
     fn client(&mut self) {
         let coordinator = self.rng.index(NODES);
+        if self.setup.rows {
+            return self.client_of_rows(coordinator);
+        }
         let choice = self.rng.below(10);
         if choice >= 4 || self.recent.is_empty() && choice > 2 {
             let key = if choice < 8 { self.some_key() } else { ABSENT + self.rng.below(1_000) };
-            let letter = Letter::Read { key, began: self.now };
+            let letter = Letter::Read { first: key, last: key, began: self.now };
             return self.network.send_at(self.now + 1, coordinator, coordinator, letter);
         }
         let change = if choice == 3 { Change::Delete } else { Change::Write };
         let key = if choice == 0 { self.new_key() } else { self.some_key() };
+        self.change(coordinator, key, change);
+    }
+
+    /// As many rows are deleted as are written, so that there are gaps; in some partitions rows are rare.
+    fn client_of_rows(&mut self, coordinator: usize) {
+        let partition = self.rng.below(4);
+        let step = [1, 5, 11, 23][usize::try_from(partition).unwrap()];
+        let place = self.rng.below(ROWS);
+        let key = |place: u64| partition * ROWS + place;
+        match self.rng.below(10) {
+            0 | 1 => self.change(coordinator, key(place / step * step), Change::Write),
+            2 | 3 => self.change(coordinator, key(place / step * step), Change::Delete),
+            _ => {
+                let last = (place + self.rng.below(20)).min(ROWS - 1);
+                let letter = Letter::Read { first: key(place), last: key(last), began: self.now };
+                self.network.send_at(self.now + 1, coordinator, coordinator, letter);
+            }
+        }
+    }
+
+    fn change(&mut self, coordinator: usize, key: u64, change: Change) {
         // Clients bring their own times, which may be older than those of the data.
         let time = self.now + 1_000 - self.rng.below(900);
         let (needed, acknowledged_by, acknowledged_at) = (Default::default(), Vec::new(), None);
@@ -197,28 +230,36 @@ impl World {
                 self.history.acknowledge(self.now, operation, from);
                 self.counts.acknowledged += 1;
             }
-            Letter::Look { key } => {
-                self.replicas[to].learn_deletion(key, None);
-                self.replicas[to].look(key);
+            Letter::Look { first, last } => {
+                for key in first..=last {
+                    self.replicas[to].learn_deletion(key, None);
+                    self.replicas[to].look(key);
+                }
             }
-            Letter::Read { key, began } => return self.read(to, clock, key, began),
+            Letter::Prove { first, last } => {
+                self.replicas[to].prove(first, last);
+                self.network.send_at(self.now + self.rng.below(10), to, to, Letter::Conclude);
+            }
+            Letter::Conclude => self.replicas[to].conclude(),
+            Letter::Read { first, last, began } => return self.read(to, clock, (first, last), began),
         }
         Ok(())
     }
 
     fn begin(&mut self, to: usize, clock: u64, operation: u64) {
-        let ring = self.replicas[to].ring;
+        let (ring, names) = (self.replicas[to].ring, self.names());
         let (key, change, time) = {
             let operation = self.history.operations.get_mut(&operation).unwrap();
-            operation.needed = self.rings.writers(ring, operation.key).map(<[usize]>::to_vec);
+            let partition = names.partition(operation.key);
+            operation.needed = self.rings.writers(ring, partition).map(<[usize]>::to_vec);
             (operation.key, operation.change, operation.time)
         };
-        let mut owners = self.rings.writers(ring, key).concat();
+        let mut owners = self.rings.writers(ring, names.partition(key)).concat();
         owners.sort_unstable();
         owners.dedup();
         let ids: Vec<NodeId> = owners.iter().copied().map(id_of).collect();
         if change == Change::Write {
-            self.replicas[to].node.forwarded(clock, TABLE, key_id(key), None, &ids);
+            self.replicas[to].node.forwarded(clock, TABLE, names.id(key), names.place(key), &ids);
         }
         for owner in owners {
             // Now and then a replica misses a write and gets it by other ways, much later: every one counts.
@@ -230,11 +271,13 @@ impl World {
         }
     }
 
-    fn read(&mut self, to: usize, clock: u64, key: u64, began: u64) -> Result<(), String> {
-        let ring = self.replicas[to].ring;
-        let owners = self.rings.readers(ring, key).to_vec();
+    /// A read of one key, or of the rows from one to another.
+    fn read(&mut self, to: usize, clock: u64, (first, last): (u64, u64), began: u64) -> Result<(), String> {
+        let (ring, names) = (self.replicas[to].ring, self.names());
+        let owners = self.rings.readers(ring, names.partition(first)).to_vec();
         let replicas: Vec<NodeId> = owners.iter().copied().map(id_of).collect();
-        let asked = Asked { partition: key_id(key), slice: None, replicas: &replicas };
+        let slice = names.place(first).zip(names.place(last));
+        let asked = Asked { partition: names.id(first), slice, replicas: &replicas };
         let question = Question {
             table: TABLE,
             plan: Plan::Partitions,
@@ -250,23 +293,41 @@ impl World {
         } else {
             node.decide(clock, &question)
         };
-        let is_absent = self.history.is_untouched(key);
+        let is_absent = (first..=last).all(|key| self.history.is_untouched(key));
         self.counts.reads_of_absent += u64::from(is_absent);
         if decision != Decision::Empty {
-            let owner = owners[self.rng.index(owners.len())];
-            self.network.send(self.now, &mut self.rng, to, owner, Letter::Look { key });
+            self.forward(to, &owners, first, last);
             return Ok(());
         }
         self.counts.skipped_of_absent += u64::from(is_absent);
         self.counts.skipped_of_deleted += u64::from(!is_absent);
-        let Some(acknowledged_at) = self.history.denied(key, began) else { return Ok(()) };
+        self.counts.skipped_beside_rows += u64::from(names.are_rows && self.is_beside_rows(first, last));
+        let Some(acknowledged_at) = (first..=last).find_map(|key| self.history.denied(key, began)) else {
+            return Ok(());
+        };
         self.counts.wrong += 1;
         self.counts.longest_window = self.counts.longest_window.max(self.now - acknowledged_at);
         Err(format!(
-            "node {to} called key {key} empty at {}, in a read that began at {began}; a write was acknowledged at \
-             {acknowledged_at}, its owners are {owners:?}",
+            "node {to} called keys {first} to {last} empty at {}, in a read that began at {began}; a write was \
+             acknowledged at {acknowledged_at}, their owners are {owners:?}",
             self.now
         ))
+    }
+
+    fn forward(&mut self, from: usize, owners: &[usize], first: u64, last: u64) {
+        let owner = owners[self.rng.index(owners.len())];
+        self.network.send(self.now, &mut self.rng, from, owner, Letter::Look { first, last });
+        if self.setup.rows {
+            for owner in owners {
+                self.network.send(self.now, &mut self.rng, from, *owner, Letter::Prove { first, last });
+            }
+        }
+    }
+
+    /// Whether the bucket of the first row, or of the last one, holds a row outside of the slice that was acknowledged.
+    fn is_beside_rows(&self, first: u64, last: u64) -> bool {
+        let mut beside = (first / BUCKET * BUCKET..first).chain(last + 1..(last / BUCKET + 1) * BUCKET);
+        beside.any(|key| self.history.denied(key, u64::MAX).is_some())
     }
 
     /// Carries away what a node has to say, and the acknowledgements that are free now.

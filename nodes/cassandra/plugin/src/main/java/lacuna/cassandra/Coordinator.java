@@ -18,6 +18,7 @@ import org.apache.cassandra.db.EmptyIterators;
 import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.ReadQuery;
 import org.apache.cassandra.db.SinglePartitionReadQuery;
+import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.guardrails.Guardrails;
 import org.apache.cassandra.exceptions.RequestExecutionException;
 import org.apache.cassandra.exceptions.RequestValidationException;
@@ -56,10 +57,15 @@ final class Coordinator
     private final SelectStatement statement;
     private final TableFilter filter;
     private final long started = System.nanoTime();
+    /** How many replicas the read asks, in mode shadow. */
+    private int replicaReads;
     private long decision;
     private boolean isPaged;
     /** Whether it asks for some rows only; then an empty answer says nothing of the partition. */
     private boolean isOfRows;
+    /** The partition and the slice that it asks for, if it is one of each. */
+    private ByteBuffer key;
+    private Slices slices;
 
     private Coordinator(SelectStatement statement, TableFilter filter)
     {
@@ -76,7 +82,10 @@ final class Coordinator
         Coordinator read = new Coordinator(statement, guard.filter);
         try
         {
-            return isPlain(statement, options) && read.decide(options) ? read : null;
+            boolean isDecided = isPlain(statement, options) && read.decide(options);
+            if (read.filter.report != null)
+                read.filter.report.looked(System.nanoTime() - read.started, isDecided);
+            return isDecided ? read : null;
         }
         catch (RequestValidationException | RequestExecutionException notNow)
         {
@@ -117,10 +126,13 @@ final class Coordinator
     private boolean decide(QueryOptions options)
     {
         List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, INTERNAL);
-        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown())
+        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown() || !areInSample(keys))
             return false;
         long[] rows = rows(options);
         isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
+        key = keys.size() == 1 ? keys.get(0) : null;
+        if (filter.report != null)
+            replicaReads = keys.size() * options.getConsistency().blockFor(filter.table.keyspace.getReplicationStrategy());
         ByteBuffer question = QUESTION.get().clear();
         question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(keys.size());
         for (ByteBuffer key : keys)
@@ -128,6 +140,17 @@ final class Coordinator
                 return false;
         decision = Exchange.checked(Native.decide(Exchange.hub(), filter.mode.number(), Exchange.now(),
                                                   MemoryUtil.getAddress(question), question.position() / Long.BYTES));
+        return true;
+    }
+
+    /** A read of several partitions is looked at if all are in the sample. */
+    private boolean areInSample(List<ByteBuffer> keys)
+    {
+        if (filter.sample() == 1)
+            return true;
+        for (ByteBuffer key : keys)
+            if (!filter.isInSample(TableFilter.hash(statement.table.partitioner.decorateKey(key))))
+                return false;
         return true;
     }
 
@@ -158,7 +181,10 @@ final class Coordinator
         if (filter.positions == null || !restrictions.hasClusteringColumnsRestrictions())
             return null;
         if (restrictions.isColumnRange())
-            return filter.positions.of(statement.makeSlices(options));
+        {
+            slices = statement.makeSlices(options);
+            return filter.positions.of(slices);
+        }
         return filter.positions.of(restrictions.getClusteringColumns(options, INTERNAL));
     }
 
@@ -258,17 +284,27 @@ final class Coordinator
     }
 
     /** What the replicas said. */
-    void record(ResultMessage result)
+    void record(ResultMessage result, QueryOptions options)
     {
         if (!(result instanceof ResultMessage.Rows rows) || statement.getSelection().isAggregate())
             return;
         boolean isEmpty = rows.result.isEmpty();
+        if (filter.report != null)
+            filter.report.read(System.nanoTime() - started, decision == SHADOW && isEmpty ? replicaReads : 0);
         if (decision == SHADOW)
             (isEmpty ? Lacuna.COUNTERS.readsShadowed : Lacuna.COUNTERS.contradictions).increment();
         if (decision == SHADOW && isEmpty)
             countSkipped();
         if (decision == MAY_BE_LIVE && isEmpty && !isOfRows)
             filter.falsePositives.increment();
+        if (decision == MAY_BE_LIVE && isEmpty && isOneGap(options))
+            Gaps.ask(filter, key, slices.get(0));
+    }
+
+    /** Whether an empty answer says that no row is in the slice; a filter on values may be the reason, too. */
+    private boolean isOneGap(QueryOptions options)
+    {
+        return key != null && slices != null && slices.size() == 1 && statement.getRowFilter(options, INTERNAL).isEmpty();
     }
 
     private void countSkipped()

@@ -35,6 +35,9 @@ final class Counters
     final LongAdder readsHeld = counter("reads_held");
     /** How often a read or an acknowledgement asked the filters whether it may leave: never while nothing is new. */
     final LongAdder newsAskedFor = counter("news_asked_for");
+    /** Reads that found no row where filters did not say so, whose replicas were asked to prove the gap; and what was proven here. */
+    final LongAdder gapsAsked = counter("gaps_asked");
+    final LongAdder gapsProven = counter("gaps_proven");
     final LongAdder filtersRebuilt = counter("filters_rebuilt");
     final LongAdder framesSent = counter("frames_sent");
     final LongAdder buildsFailed = counter("filter_builds_failed");

@@ -85,6 +85,13 @@ final class DeadData
         return tombstones.isEmpty();
     }
 
+    /** Whether a row is its deletion, and nothing else. */
+    static boolean isTombstone(Row row)
+    {
+        boolean isDead = row.primaryKeyLivenessInfo().isEmpty() && row.columnCount() == 0 && !row.deletion().isLive();
+        return isDead && !row.deletion().isShadowable();
+    }
+
     private String describe()
     {
         int ranges = tombstones.deletionInfo().rangeCount();
@@ -169,8 +176,7 @@ final class DeadData
 
         private Row deadRow(Row row)
         {
-            boolean dead = row.primaryKeyLivenessInfo().isEmpty() && row.columnCount() == 0 && !row.deletion().isLive();
-            if (!dead || row.deletion().isShadowable())
+            if (!isTombstone(row))
                 throw NotDead.INSTANCE;
             return row.clone(HeapCloner.instance);
         }

@@ -148,7 +148,7 @@ final class FilterBuilds
             Waits.current().afterBuild();
             if (!filter.finish(finish))
                 return false;
-            namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));
+            namesPerPartition = Math.max(1.0 / filter.sample(), (double) filter.number(null, 0) / Math.max(1, partitions()));
             return true;
         }
         catch (Exception unreadable)

@@ -55,7 +55,8 @@ final class FilterFill
                 try (UnfilteredRowIterator partition = partitions.next())
                 {
                     long[] hash = TableFilter.hash(partition.partitionKey());
-                    filter.each(partition, (hasPlace, place) -> filter.load(hash, hasPlace, place, isRebuild));
+                    if (filter.isInSample(hash))
+                        filter.each(partition, (hasPlace, place) -> filter.load(hash, hasPlace, place, isRebuild));
                 }
         }
     }

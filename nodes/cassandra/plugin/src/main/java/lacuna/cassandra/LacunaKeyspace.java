@@ -29,7 +29,8 @@ final class LacunaKeyspace
     {
         VirtualKeyspaceRegistry.instance.register(
             new VirtualKeyspace(NAME, List.of(new CountersTable(), new DecisionsTable(), new TablesTable(),
-                                       new SwitchesTable(), new ExchangeTables.Peer(), new ExchangeTables.Filter())));
+                                       new SwitchesTable(), new ExchangeTables.Peer(), new ExchangeTables.Filter(),
+                                       new ReportTable())));
     }
 
     /** A virtual table with this partition key. */

@@ -142,7 +142,7 @@ public class LacunaQueryHandler implements QueryHandler
         }
         ResultMessage result = stock.get();
         if (read != null)
-            read.record(result);
+            read.record(result, options);
         if (statement instanceof SelectStatement || Waits.current().forWrites())
             Acknowledgements.await(News.of(statement, state.getClientState(), options));
         return result;

@@ -12,6 +12,7 @@ final class Learning
     private static final int RAREST = 32;
 
     private final int every;
+    private final boolean isFixed;
     private final AtomicLong reads = new AtomicLong();
     private volatile int factor = 1;
     /** Only the prover's thread counts. */
@@ -20,7 +21,19 @@ final class Learning
     /** 1 for every read, whatever it finds; 0 for none. */
     Learning(int every)
     {
+        this(every, every == 1);
+    }
+
+    private Learning(int every, boolean isFixed)
+    {
         this.every = every;
+        this.isFixed = isFixed;
+    }
+
+    /** Every gap that a read has met, fewer while proofs find none; no gap of a table that examines no read. */
+    static Learning ofGaps(int every)
+    {
+        return new Learning(Math.min(every, 1), false);
     }
 
     /** Whether this read is to be examined. */
@@ -35,7 +48,7 @@ final class Learning
         alive = isDead ? 0 : alive + 1;
         if (isDead)
             factor = 1;
-        else if (every > 1 && alive % PATIENCE == 0)
+        else if (!isFixed && alive % PATIENCE == 0)
             factor = Math.min(2 * factor, RAREST);
     }
 }

@@ -7,6 +7,7 @@ import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.Keyspace;
 import org.apache.cassandra.db.ReadExecutionController;
 import org.apache.cassandra.db.SinglePartitionReadCommand;
+import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.rows.UnfilteredRowIterator;
 import org.apache.cassandra.utils.FBUtilities;
 import org.apache.cassandra.utils.concurrent.OpOrder;
@@ -74,6 +75,38 @@ final class Prover
 
     private void prove(Proposal proposal)
     {
+        if (proposal.region.gap == null)
+            proveDead(proposal);
+        else
+            proveGap(proposal);
+    }
+
+    private void proveGap(Proposal proposal)
+    {
+        TableGuard guard = proposal.guard;
+        Slice proven = null;
+        try
+        {
+            proven = new GapProof(guard, proposal.key).around(proposal.region.gap, proposal.region.slice);
+        }
+        catch (RuntimeException unreadable)
+        {
+            Lacuna.COUNTERS.proofsFailed.increment();
+        }
+        Waits.current().afterProof();
+        boolean isOfUse = proven != null && guard.filter.positions.reachesBorder(proven);
+        guard.gaps.record(isOfUse);
+        if (isOfUse)
+        {
+            awaitWritesUnderWay(guard);
+            guard.concludeGap(proposal.key, proposal.region, proven);
+            return;
+        }
+        guard.withdraw(proposal.key, proposal.region);
+    }
+
+    private void proveDead(Proposal proposal)
+    {
         DeadData dead = null;
         try
         {
@@ -84,6 +117,7 @@ final class Prover
             // The table may just have been dropped, or an SSTable be damaged: the next client that reads it gets the error.
             Lacuna.COUNTERS.proofsFailed.increment();
         }
+        Waits.current().afterProof();
         if (!proposal.region.isWidened)
             proposal.guard.learning.record(dead != null);
         if (dead != null)

@@ -23,12 +23,26 @@ final class Region
     final Slice slice;
     /** Whether it is another, proven region with whole buckets at its ends; no read has asked for it. */
     final boolean isWidened;
+    /** What a read has asked for, if it is a gap that shall be known from row to row; else null. It is never kept. */
+    final Slice gap;
     private volatile DeadData dead;
 
     Region(Slice slice, boolean isWidened)
     {
+        this(slice, isWidened, null);
+    }
+
+    private Region(Slice slice, boolean isWidened, Slice gap)
+    {
         this.slice = slice;
         this.isWidened = isWidened;
+        this.gap = gap;
+    }
+
+    /** A gap, of which a proof may tell as much as lies in {@code widest}: whatever is written there overtakes it. */
+    static Region ofGap(Slice gap, Slice widest)
+    {
+        return new Region(widest, false, gap);
     }
 
     boolean isWhole()

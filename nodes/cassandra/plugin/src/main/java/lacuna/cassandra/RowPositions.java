@@ -1,7 +1,9 @@
 package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
+import java.util.Iterator;
 import java.util.NavigableSet;
+import java.util.function.LongConsumer;
 
 import org.apache.cassandra.db.BufferClusteringBound;
 import org.apache.cassandra.db.Clustering;
@@ -13,28 +15,36 @@ import org.apache.cassandra.db.marshal.AbstractType;
 import org.apache.cassandra.db.marshal.Int32Type;
 import org.apache.cassandra.db.marshal.LongType;
 import org.apache.cassandra.db.marshal.TimestampType;
+import org.apache.cassandra.db.rows.Unfiltered;
 import org.apache.cassandra.exceptions.ConfigurationException;
 import org.apache.cassandra.schema.TableMetadata;
 import org.apache.cassandra.utils.ByteBufferUtil;
 
 /**
- * Rows of a partition as unsigned numbers in their order: the bucket of the first clustering column, turned around if it descends.
+ * Rows of a partition as unsigned numbers in their order, by the first clustering column, turned around if it descends.
  *
- * <p>A place is the number of a bucket. With {@code bucket} 64, values 0 to 63 have the first place above those of negative values.
+ * <p>A place is the number of a bucket and, in the lowest {@link #bits}, how far the value is into it: with {@code bucket} 100, value 205 has
+ * bucket 2 and place 2 * 128 + 5, above those of negative values. So a bucket has a power of two of places, some of which no value has.
  * A row that lies in a slice has a place between those of the slice's ends, whatever its other columns are. The empty value, which
  * sorts before all others, has the place of the smallest.
  */
 final class RowPositions
 {
+    /** With the levels above the finest, a place has no more. Rows of wider buckets have the place of their bucket. */
+    private static final int MAX_BITS = 47;
+
     private final AbstractType<?> type;
     private final boolean isReversed;
     private final BucketWidth width;
+    /** Of a place, how many tell rows of a bucket apart. */
+    private final int bits;
 
     private RowPositions(AbstractType<?> type, BucketWidth width)
     {
         this.type = type.unwrap();
         this.isReversed = type.isReversed();
         this.width = width;
+        this.bits = width.width() > 1L << MAX_BITS ? 0 : Long.SIZE - Long.numberOfLeadingZeros(width.width() - 1);
     }
 
     /** Null if the table's rows have no buckets. */
@@ -58,10 +68,56 @@ final class RowPositions
         return width.code();
     }
 
+    int bits()
+    {
+        return bits;
+    }
+
+    /** The bucket that a place is in. */
+    long bucket(long place)
+    {
+        return place >>> bits;
+    }
+
+    /** Whether a slice without rows tells anything of its buckets: some lie inside, or it reaches a border of one. */
+    boolean reachesBorder(Slice slice)
+    {
+        long[] ends = inside(slice);
+        long within = (1L << bits) - 1;
+        return ends != null && (bucket(ends[0]) != bucket(ends[1]) || (ends[0] & within) == 0 || (ends[1] & within) == within);
+    }
+
     long of(ClusteringPrefix<?> prefix)
     {
         long place = place(value(prefix));
         return isReversed ? ~place : place;
+    }
+
+    /**
+     * Of each bucket the places of its first and its last row, which are given in their order: what lies between them is in no margin of
+     * the bucket that neither of the two is in.
+     */
+    void each(Iterator<? extends Unfiltered> rows, LongConsumer mark)
+    {
+        boolean isMarked = true;
+        long last = 0;
+        for (boolean isFirstOfAll = true; rows.hasNext();)
+        {
+            Unfiltered next = rows.next();
+            if (!next.isRow())
+                continue;
+            long place = of(next.clustering());
+            boolean isFirst = isFirstOfAll || bucket(place) != bucket(last);
+            if (isFirst && !isMarked)
+                mark.accept(last);
+            if (isFirst)
+                mark.accept(place);
+            isMarked = isFirst || isMarked && place == last;
+            last = place;
+            isFirstOfAll = false;
+        }
+        if (!isMarked)
+            mark.accept(last);
     }
 
     /** First and last place all of whose rows lie in the slice; null if there are none. */
@@ -84,10 +140,12 @@ final class RowPositions
         return place(value) + (isWhole ? 0 : 1);
     }
 
+    /** After the last value of a bucket, places that no value has. */
     private long lastWhole(long value)
     {
         boolean isWhole = value == Long.MAX_VALUE || place(value + 1) != place(value);
-        return place(value) - (isWhole ? 0 : 1);
+        boolean isLast = bits > 0 && width.offset(value) == width.width() - 1;
+        return isWhole ? place(value) | (isLast ? (1L << bits) - 1 : 0) : place(value) - 1;
     }
 
     /** A bound of one column takes its value whole or not at all; further columns cut through it. */
@@ -185,10 +243,21 @@ final class RowPositions
         return isReversed ? new long[] { ~last, ~first } : new long[] { first, last };
     }
 
-    /** The bucket of a value, as unsigned numbers are ordered. */
+    /**
+     * As unsigned numbers are ordered. The largest and smallest values of 64 bits have one place each if they are too many; neither is
+     * the first or the last of all, so that there is a place beside it.
+     */
     private long place(long value)
     {
-        return width.number(value) ^ Long.MIN_VALUE;
+        long number = width.number(value);
+        long end = 1L << Long.SIZE - 1 - bits;
+        if (bits == 0)
+            return number ^ Long.MIN_VALUE;
+        if (number <= -end)
+            return (1L << bits) - 1;
+        if (number >= end - 1)
+            return -1L << bits;
+        return (number << bits | width.offset(value)) ^ Long.MIN_VALUE;
     }
 
     private static boolean isEmpty(ClusteringPrefix<?> prefix)

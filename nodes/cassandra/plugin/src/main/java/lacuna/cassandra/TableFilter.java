@@ -26,6 +26,9 @@ final class TableFilter
     final Mode mode;
     final double rate;
     private final long maxBytes;
+    /** In mode shadow: what would have been, for {@code lacuna.report}; else null. */
+    final Report report;
+    private final int sample;
     final FilterBuilds builds = new FilterBuilds(this);
     /** Null if only whole partitions are known. */
     final RowPositions positions;
@@ -52,6 +55,8 @@ final class TableFilter
         this.mode = options.mode;
         this.rate = options.rate;
         this.maxBytes = options.maxFilterBytes;
+        this.sample = options.sample;
+        this.report = options.mode == Mode.SHADOW ? new Report(options.sample) : null;
         this.ofReplicasOnly = options.ofReplicasOnly;
         this.positions = options.mode == Mode.OFF ? null : RowPositions.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();
@@ -69,10 +74,10 @@ final class TableFilter
         return low ^ code;
     }
 
-    /** A place is a bucket of the finest level; -1 if rows have no buckets. */
+    /** How many places a bucket of the finest level has, as a power of two; -1 if rows have no buckets. */
     private long finest()
     {
-        return positions == null ? -1 : 0;
+        return positions == null ? -1 : positions.bits();
     }
 
     long high()
@@ -149,9 +154,22 @@ final class TableFilter
         return true;
     }
 
+    /** Whether the filter knows this partition: in mode shadow one in some, else all. */
+    boolean isInSample(long[] hash)
+    {
+        return sample == 1 || Long.remainderUnsigned(hash[1], sample) == 0;
+    }
+
+    int sample()
+    {
+        return sample;
+    }
+
     /** Marks keys of a file in the filter, or in the one that is being rebuilt. */
     void load(long[] hash, long hasPlace, long place, long isRebuild)
     {
+        if (!isInSample(hash))
+            return;
         Exchange.checked(Native.load(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], hasPlace, place, isRebuild));
     }
 
@@ -166,23 +184,12 @@ final class TableFilter
         }
     }
 
-    /** Marks the partition and the place of every row. */
+    /** Marks the partition and its rows. */
     void each(Iterator<? extends Unfiltered> rows, Marker marker)
     {
         marker.wholePartition();
-        boolean isFirst = true;
-        long last = 0;
-        while (positions != null && rows.hasNext())
-        {
-            Unfiltered next = rows.next();
-            if (!next.isRow())
-                continue;
-            long place = positions.of(next.clustering());
-            if (isFirst || place != last)
-                marker.mark(1, place);
-            isFirst = false;
-            last = place;
-        }
+        if (positions != null)
+            positions.each(rows, place -> marker.mark(1, place));
     }
 
     /** Whether a write has to be marked before it is visible too. */
@@ -209,19 +216,26 @@ final class TableFilter
         if (!isUsed() || !Waits.current().marksAfterWrites())
             return;
         long[] hash = hash(update.partitionKey());
+        if (!isInSample(hash))
+            return;
+        boolean[] isNews = { false };
         guarded("write", () ->
         {
-            each(update.iterator(), (hasPlace, place) -> write(hash, hasPlace, place));
+            each(update.iterator(), (hasPlace, place) -> isNews[0] |= write(hash, hasPlace, place));
             return 0;
         });
+        if (report != null)
+            report.wrote(isNews[0]);
     }
 
-    private void write(long[] hash, long hasPlace, long place)
+    /** Whether other nodes do not know it yet. */
+    private boolean write(long[] hash, long hasPlace, long place)
     {
         long isToTell = Exchange.checked(Native.write(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], hasPlace, place,
                                                       Exchange.now()));
         if (isToTell == 1 && mode == Mode.SAFE)
             Exchange.wake();
+        return isToTell == 1;
     }
 
     /**
@@ -233,17 +247,21 @@ final class TableFilter
         if (!Lacuna.isActive())
             return;
         long[] hash = hash(key);
+        if (!isInSample(hash))
+            return;
         whileUsed("bury", () -> Native.isEmpty(Exchange.hub(), mode.number(), high, low, hash[0], hash[1]) == 1 ? 0
                                 : Native.bury(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Math.max(0, micros)));
     }
 
-    /** As {@link #bury} for the rows of a slice, as far as they fill buckets. */
+    /** As {@link #bury} for the rows of a slice, as far as they fill buckets or reach a border of them. */
     void buryRows(DecoratedKey key, Slice slice)
     {
         long[] ends = positions == null || !Lacuna.isActive() ? null : positions.inside(slice);
         if (ends == null)
             return;
         long[] hash = hash(key);
+        if (!isInSample(hash))
+            return;
         whileUsed("bury", () -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
     }
 

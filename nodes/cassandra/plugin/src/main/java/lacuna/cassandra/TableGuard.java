@@ -35,6 +35,8 @@ final class TableGuard
 {
     /** Regions of one partition; the oldest makes room. */
     private static final int MAX_REGIONS = 16;
+    /** A partition with as many is asked for no gaps: their proofs must not take the place of regions. */
+    private static final int MAX_BEFORE_GAPS = MAX_REGIONS / 2;
     /** What a key, its list and its map entry weigh beside the tombstones. */
     private static final int KEY_BYTES = 160;
 
@@ -42,6 +44,8 @@ final class TableGuard
     final TableOptions options;
     final TableFilter filter;
     final Learning learning;
+    /** The same for gaps from row to row. */
+    final Learning gaps;
     private final Prover prover;
     private final ConcurrentHashMap<DecoratedKey, List<Region>> regions = new ConcurrentHashMap<>();
     private final Set<Descriptor> known = ConcurrentHashMap.newKeySet();
@@ -54,6 +58,7 @@ final class TableGuard
         this.options = options;
         this.filter = new TableFilter(table, options);
         this.learning = new Learning(options.learnEvery);
+        this.gaps = Learning.ofGaps(options.learnEvery);
         this.prover = prover;
     }
 
@@ -115,6 +120,16 @@ final class TableGuard
             propose(key, slices.get(0));
     }
 
+    /** A read has found no row in the slice, though filters did not say so. */
+    void suspectGap(DecoratedKey key, Slice slice)
+    {
+        List<Region> present = regions.get(key);
+        if (present != null && present.size() >= MAX_BEFORE_GAPS || !gaps.isNext())
+            return;
+        Slice wider = filter.positions.widened(slice);
+        propose(key, Region.ofGap(slice, wider == null ? slice : wider));
+    }
+
     private void propose(DecoratedKey key, Slice slice)
     {
         propose(key, new Region(isAll(slice) ? Slice.ALL : slice, false));
@@ -135,13 +150,15 @@ final class TableGuard
         return slice.start().isBottom() && slice.end().isTop();
     }
 
+    /** A proven region says nothing of the margins of buckets, and a gap's proof is not kept. */
     private boolean isCovered(DecoratedKey key, Region wanted)
     {
         List<Region> present = regions.get(key);
         if (present == null)
             return false;
         Slices slices = Slices.with(table.metadata().comparator, wanted.slice);
-        return present.stream().anyMatch(region -> region.contains(table.metadata().comparator, slices));
+        return present.stream().filter(region -> (region.gap == null) == (wanted.gap == null))
+                      .anyMatch(region -> region.contains(table.metadata().comparator, slices));
     }
 
     private static List<Region> with(List<Region> present, Region region)
@@ -200,6 +217,20 @@ final class TableGuard
         if (counted[0])
             proposeWidened(key, region);
         makeRoom();
+    }
+
+    /** The same for a gap: other nodes learn of it as far as it was proven, and nothing is kept here. */
+    void concludeGap(DecoratedKey key, Region region, Slice proven)
+    {
+        boolean[] counted = { false };
+        regions.computeIfPresent(key, (same, present) ->
+        {
+            counted[0] = present.contains(region);
+            if (counted[0])
+                filter.buryRows(key, proven);
+            return without(present, region);
+        });
+        (counted[0] ? Lacuna.COUNTERS.gapsProven : Lacuna.COUNTERS.overtaken).increment();
     }
 
     /** Whole buckets are what other nodes can know; the rows up to their borders may be dead too. */

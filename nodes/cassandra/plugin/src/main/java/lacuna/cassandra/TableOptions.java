@@ -18,6 +18,7 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <li>{@code rows}: deleted rows and ends of deleted ranges that one region may hold, by default 10,000.
  * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
  *     by default off.
+ * <li>{@code sample}: in mode shadow, one partition in this many is looked at, by default 16; 1 looks at all.
  * <li>{@code peers}: whose node filters are fetched: {@code datacentre} (the default), of all replicas in this datacentre;
  *     {@code replicas}, only of those that share a range of tokens with this node, for clients that ask replicas.
  * <li>{@code rate}: false positive rate of the node filters, by default 0.01.
@@ -31,7 +32,7 @@ import org.apache.cassandra.exceptions.ConfigurationException;
 final class TableOptions
 {
     private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "filter_bytes", 256L << 20, "learn_every", 32L,
-                                                               "rows", 10_000L);
+                                                               "rows", 10_000L, "sample", 16L);
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers", "bucket", "origin");
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
@@ -41,6 +42,8 @@ final class TableOptions
     /** Whether only filters of nodes that share a range of tokens are fetched. */
     final boolean ofReplicasOnly;
     final double rate;
+    /** One partition in this many has a part in the filter. */
+    final int sample;
     final long maxBytes;
     final long maxFilterBytes;
     final BucketWidth bucket;
@@ -53,6 +56,7 @@ final class TableOptions
         mode = Mode.of(given.getOrDefault("mode", "off"));
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
+        sample = sample(given.containsKey("sample"), Math.toIntExact(values.get("sample")));
         maxBytes = values.get("bytes");
         maxFilterBytes = values.get("filter_bytes");
         bucket = BucketWidth.of(given.getOrDefault("bucket", "0"), given.getOrDefault("origin", "0"));
@@ -70,6 +74,15 @@ final class TableOptions
         Map<String, Long> values = new HashMap<>(DEFAULTS);
         given.forEach((name, value) -> values.computeIfPresent(name, (same, standard) -> number(name, value)));
         return new TableOptions(values, given);
+    }
+
+    private int sample(boolean isGiven, int value)
+    {
+        if (isGiven && mode != Mode.SHADOW)
+            throw new ConfigurationException("sample is for mode shadow: every other mode needs all partitions");
+        if (value < 1)
+            throw new ConfigurationException("sample must be at least 1, not " + value);
+        return mode == Mode.SHADOW ? value : 1;
     }
 
     private static boolean ofReplicasOnly(String value)

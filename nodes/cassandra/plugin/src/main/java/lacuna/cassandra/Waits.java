@@ -48,6 +48,9 @@ class Waits
         return true;
     }
 
+    /** Called when a proof has read everything, and does not count yet. */
+    void afterProof() {}
+
     /** Called before a build reads what is on disk. */
     void beforeBuild() {}
 

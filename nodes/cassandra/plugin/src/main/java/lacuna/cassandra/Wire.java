@@ -21,7 +21,7 @@ import org.apache.cassandra.utils.memory.MemoryUtil;
  */
 final class Wire
 {
-    private static final byte VERSION = 1;
+    static final byte VERSION = 1;
     /** Mode, receiver's host id: eight bytes and sixteen. */
     private static final int HEAD = 24;
     private static final int MAX_BYTES = 64 << 20;
@@ -76,8 +76,21 @@ final class Wire
         bytes[0] = VERSION;
         bytes[1] = (byte) buffer.getLong(0);
         buffer.get(HEAD, bytes, 2, length - HEAD);
+        send(new Frame(bytes), address);
+    }
+
+    /** To a node that takes part. */
+    private static void send(Frame frame, InetAddressAndPort address)
+    {
         Lacuna.COUNTERS.framesSent.increment();
-        MessagingService.instance().send(Message.out(Verb.UNUSED_CUSTOM_VERB, new Frame(bytes)), address);
+        MessagingService.instance().send(Message.out(Verb.UNUSED_CUSTOM_VERB, frame), address);
+    }
+
+    /** As {@link #send(ByteBuffer, int)}, for a frame that is whole. */
+    static void sendIfReady(Frame frame, InetAddressAndPort address)
+    {
+        if (Peers.isReady(address))
+            send(frame, address);
     }
 
     /** Cassandra has no handler for this verb, so none is passed on. */
@@ -104,8 +117,10 @@ final class Wire
         return bytes.length >= 2 && bytes[0] == VERSION && bytes[1] >= Mode.SHADOW.number() && bytes[1] <= Mode.SAFE.number();
     }
 
-    private static void take(UUID from, byte[] bytes)
+    private static void take(UUID from, byte[] bytes) throws IOException
     {
+        if (Gaps.isOne(bytes))
+            Gaps.receive(bytes);
         if (!isUnderstood(bytes))
             return;
         receive(from, bytes);

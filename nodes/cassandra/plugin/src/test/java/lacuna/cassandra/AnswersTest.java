@@ -201,7 +201,7 @@ public class AnswersTest extends OnOneCluster
     }
 
     @Test
-    public void indexOnAFilledTableAnswersRight() throws Exception
+    public void aFilledTableThatBeginsToTakePartAnswersRight() throws Exception
     {
         String t = "k.filled";
         ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");

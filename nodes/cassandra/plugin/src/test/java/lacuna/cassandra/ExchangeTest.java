@@ -117,7 +117,7 @@ public class ExchangeTest extends WithFilters
     @Test
     public void shadowCountsAndAsks() throws Exception
     {
-        String t = guarded(2, "shadow");
+        String t = guarded(2, "shadow sample=1");
         for (int p = 0; p < PRESENT; p++)
             insert(session, t, p);
         becomesKnown("reads_shadowed", t);

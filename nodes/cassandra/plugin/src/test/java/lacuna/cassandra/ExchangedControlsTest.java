@@ -1,5 +1,6 @@
 package lacuna.cassandra;
 
+import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
@@ -22,6 +23,9 @@ public class ExchangedControlsTest extends WithFilters
     /** Until a flaw shows: the deaf node's lease may end before it is asked. */
     private static final int MAX_ROUNDS = 60;
     private static final String ALL_OF = "SELECT * FROM %s WHERE p = %d";
+    private static final String NEW_ROW = "SELECT * FROM %s WHERE p = %d AND c = 9";
+    /** From row to row, in buckets of 16: the new row is beside one that was there, in a bucket that is known in part. */
+    private static final String GAP = "SELECT * FROM %s WHERE p = %d AND c > 3 AND c < 40";
     /** No read: the write's acknowledgement says that the row is there. */
     private static final String NOTHING = null;
     private static final String SCAN = "SELECT * FROM %1$s WHERE token(p) >= token(%2$d) AND token(p) <= token(%2$d)";
@@ -80,6 +84,18 @@ public class ExchangedControlsTest extends WithFilters
         staysTrue(Flaw.SCANS_DO_NOT_WAIT, table(SCAN, true));
     }
 
+    @Test
+    public void whatWasAcknowledgedInAGapIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT, gap(NOTHING));
+    }
+
+    @Test
+    public void whatAReadHasShownInAGapIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.READS_DO_NOT_WAIT, gap(NEW_ROW));
+    }
+
     /** Each round makes a node miss a schema, which takes it a second or two to get. */
     private static void waitsForSchemas()
     {
@@ -109,29 +125,52 @@ public class ExchangedControlsTest extends WithFilters
         int[] next = { 0 };
         return () ->
         {
-            boolean isDenied = isDenied(table[0], next[0]++, look, isDropped);
+            boolean isDenied = isDenied(table[0], next[0]++, ALL_OF, 1, look, isDropped);
             if (isDropped)
                 table[0] = guarded(1, "safe");
             return isDenied;
         };
     }
 
-    private static boolean isDenied(String t, int p, String look, boolean isDropped)
+    /** Rounds on one table, each on another partition with a gap between its rows. */
+    private static Round gap(String look)
     {
+        String t = unguarded(1);
+        ddl(TakingPart.begin(t, "mode=safe bucket=16"));
+        int[] next = { 0 };
+        return () ->
+        {
+            int p = next[0]++;
+            for (int c : new int[] { 3, 40 })
+                at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", " + c + ", 1)", ConsistencyLevel.ALL);
+            return isDenied(t, p, GAP, 9, look, false);
+        };
+    }
+
+    private static boolean isSkipped(Session through, String question)
+    {
+        long before = counter(through, "reads_skipped");
+        assertEquals(0, at(through, question, ConsistencyLevel.ONE));
+        return counter(through, "reads_skipped") > before;
+    }
+
+    private static boolean isDenied(String t, int p, String absent, int c, String look, boolean isDropped)
+    {
+        String question = String.format(absent, t, p);
         int holder = holder(t, p);
         Session deaf = coordinators.get((holder + 1) % NODES);
         // The holder shows it itself, or to the third; or that one writes it there.
         Session first = coordinators.get(p % 2 == 0 ? holder : (holder + NODES - 1) % NODES);
-        Cluster.until("the absent key is skipped", () -> isCounted(deaf, "reads_skipped", t, p));
+        Cluster.until("the absent key is skipped", () -> isSkipped(deaf, question));
         set(deaf, Flaw.DEAF, true);
         ResultSetFuture drop = isDropped ? drop(t, coordinators.get(holder)) : null;
         Session writer = look == NOTHING ? first : coordinators.get(holder);
-        ResultSetFuture write = writer.executeAsync("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
+        ResultSetFuture write = writer.executeAsync("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", " + c + ", 1)");
         if (look == NOTHING)
             write.getUninterruptibly();
         else
             Cluster.until("it is seen", () -> at(first, String.format(look, t, p), ConsistencyLevel.ONE) == 1);
-        boolean isDenied = read(deaf, t, p) == 0;
+        boolean isDenied = at(deaf, question, ConsistencyLevel.ONE) == 0;
         set(deaf, Flaw.DEAF, false);
         write.getUninterruptibly();
         if (isDropped)

@@ -104,7 +104,7 @@ public class ExchangedOptionsTest extends WithFilters
         String t = guarded(2, "safe");
         fill(t);
         becomesKnown("reads_skipped", t);
-        index(t, "shadow");
+        index(t, "shadow sample=1");
         becomesKnown("reads_shadowed", t);
         index(t, "safe");
         staysSeen(t);

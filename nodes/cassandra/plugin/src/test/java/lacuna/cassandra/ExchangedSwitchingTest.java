@@ -18,7 +18,7 @@ import org.junit.Test;
 public class ExchangedSwitchingTest extends WithFilters
 {
     private static final List<String> OPTIONS =
-        List.of("mode=safe", "mode=safe bucket=16", "mode=shadow", "mode=safe");
+        List.of("mode=safe", "mode=safe bucket=16", "mode=shadow sample=1", "mode=safe");
     private static final int KEYS_BETWEEN = 15;
     private static final int STORM = Integer.getInteger("lacuna.checks", 0) > 0 ? 100 : 4;
     private static final int MAX_WRITES = 20_000;
@@ -88,7 +88,7 @@ public class ExchangedSwitchingTest extends WithFilters
             load.writesOn();
             if (options.equals("mode=safe"))
                 becomesKnown("reads_skipped", t);
-            if (options.equals("mode=shadow"))
+            if (options.equals("mode=shadow sample=1"))
                 ddl(TakingPart.end(t));
         }
         load.end();

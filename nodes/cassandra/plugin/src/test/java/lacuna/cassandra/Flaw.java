@@ -23,6 +23,8 @@ enum Flaw
     NO_MARKS_BEFORE_WRITES,
     /** Neither filters nor schemas arrive here: a fault of the network. */
     DEAF,
+    /** Proofs stand still when they have read everything. */
+    PROOFS_DO_NOT_END,
     /** Builds of filters stand still before they begin: a fault of the disk. */
     BUILDS_DO_NOT_BEGIN,
     /** The same when they have read everything. */

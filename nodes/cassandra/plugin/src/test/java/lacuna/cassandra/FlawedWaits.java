@@ -34,6 +34,12 @@ final class FlawedWaits extends Waits
     }
 
     @Override
+    void afterProof()
+    {
+        Flaw.PROOFS_DO_NOT_END.await();
+    }
+
+    @Override
     void beforeBuild()
     {
         Flaw.BUILDS_DO_NOT_BEGIN.await();

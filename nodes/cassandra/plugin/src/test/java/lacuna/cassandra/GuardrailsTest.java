@@ -39,7 +39,7 @@ public class GuardrailsTest
     private Pair pair;
 
     @Test
-    public void clientsThatLogInGetWhatTheyGetWithoutTheIndex() throws Exception
+    public void clientsThatLogInGetWhatTheyGetWithoutTheComment() throws Exception
     {
         Path work = Path.of(System.getProperty("lacuna.work")).resolve("guardrails-" + System.nanoTime());
         try (Cluster started = new Cluster(work, 1).start(true, LOGIN))

@@ -30,12 +30,15 @@ public class HistoryTest extends OnOneCluster implements Stores
         long skippedBefore = everywhere("reads_skipped");
         // Other tests of this process have tables in mode shadow, whose rows are written while they are read.
         long contradictionsBefore = everywhere("contradictions");
+        long gapsBefore = everywhere("gaps_proven");
         History history = new History(SEED, this, NODES);
         history.run(OPERATIONS);
         long answered = answeredEverywhere() - answeredBefore;
         long skipped = everywhere("reads_skipped") - skippedBefore;
-        System.out.printf("history: %d operations, %d replica reads, %d answered from memory; %d reads, %d skipped by coordinators%n",
-                          OPERATIONS, history.replicaReads(), answered, history.readCount(), skipped);
+        long gaps = everywhere("gaps_proven") - gapsBefore;
+        System.out.printf("history: %d operations, %d replica reads, %d answered from memory; %d reads, %d skipped by coordinators, "
+                          + "%d gaps proven by replicas%n", OPERATIONS, history.replicaReads(), answered, history.readCount(), skipped, gaps);
+        assertTrue("only " + gaps + " gaps were proven, seed " + SEED, gaps * 50 >= OPERATIONS);
         assertTrue("only " + answered + " of " + history.replicaReads() + " were answered, seed " + SEED, answered * 5 >= history.replicaReads());
         assertTrue("only " + skipped + " of " + history.readCount() + " were skipped, seed " + SEED, skipped * 5 >= history.readCount());
         assertEquals("seed " + SEED, contradictionsBefore, everywhere("contradictions"));

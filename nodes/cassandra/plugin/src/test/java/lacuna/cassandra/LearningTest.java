@@ -50,4 +50,17 @@ public class LearningTest
         assertEquals(READS, looks(after(1, 1_000)));
         assertEquals(0, looks(after(0, 1_000)));
     }
+
+    @Test
+    public void everyGapIsLookedIntoUnlessProofsFindNone()
+    {
+        assertEquals(READS, looks(Learning.ofGaps(32)));
+        assertEquals(0, looks(Learning.ofGaps(0)));
+        Learning gaps = Learning.ofGaps(1);
+        for (int look = 0; look < 12; look++)
+            gaps.record(false);
+        assertEquals(READS / 2, looks(gaps));
+        gaps.record(true);
+        assertEquals(READS, looks(gaps));
+    }
 }

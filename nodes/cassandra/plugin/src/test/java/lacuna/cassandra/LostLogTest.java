@@ -27,7 +27,7 @@ public class LostLogTest
     private List<Session> coordinators;
 
     @Test
-    public void rowsThatAReplicaLostAreAnsweredAsWithoutTheIndex() throws Exception
+    public void rowsThatAReplicaLostAreAnsweredAsWithoutTheComment() throws Exception
     {
         Assume.assumeTrue("a long test", Integer.getInteger("lacuna.checks", 0) > 0);
         Path work = Path.of(System.getProperty("lacuna.work")).resolve("lost-" + System.nanoTime());

@@ -90,14 +90,14 @@ final class PaperData
             inBatches(p -> true, (p, c) -> insert.bind(p, (long) c, c % 5 + 1, review(p * rows + c)));
         }
         cluster.flush("paper");
-        index(true);
+        begin(true);
         for (PaperSystem system : systems)
             delete(system);
         cluster.flush("paper");
-        index(false);
+        begin(false);
     }
 
-    private void index(boolean forgets)
+    private void begin(boolean forgets)
     {
         for (PaperSystem system : systems)
             if (system.isGuarded() && system.forgets == forgets)

@@ -36,13 +36,13 @@ public class PaperPageTest
         Path out = folder.getRoot().toPath();
         PaperPage page = new PaperPage(List.of("# head"));
         PaperTable ours = new PaperTable("table-1", "Table 1", "deleted", "ms", List.of("all"), Printed.TABLE_1,
-                                         List.of(new Column("no index", 8), new Column("safe", 2)), List.of("a note"));
+                                         List.of(new Column("no part", 8), new Column("safe", 2)), List.of("a note"));
         page.add(ours.after(List.of(new Column("stock", 4))).noting("one, more"));
         page.write(out);
         String text = Files.readString(out.resolve("cluster.md"));
         assertTrue(text, text.contains("| all | 56.7 | 0.0200 | 2836 | 4.00 | 8.00 | 0.500 | 2.00 | 2.00 |"));
         assertTrue(text, text.contains("- a note\n- one, more\n"));
-        assertEquals("deleted,\"paper: Bloom, s\",\"paper: Cuckoo, s\",stock [ms],no index [ms],safe [ms]\nall,56.7100,0.0200000,4.00000,8.00000,2.00000\n",
+        assertEquals("deleted,\"paper: Bloom, s\",\"paper: Cuckoo, s\",stock [ms],no part [ms],safe [ms]\nall,56.7100,0.0200000,4.00000,8.00000,2.00000\n",
                      Files.readString(out.resolve("cluster-table-1.csv")));
     }
 }

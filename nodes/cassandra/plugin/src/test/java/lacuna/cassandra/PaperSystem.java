@@ -16,7 +16,7 @@ enum PaperSystem
      * proven dead; the filter that is left errs at the rate of a Bloom filter of 1 %.
      */
     BLOOM("node Bloom", "mode=eventual learn_every=0", false),
-    SHADOW("node cuckoo, shadow", "mode=shadow", true),
+    SHADOW("node cuckoo, shadow", "mode=shadow sample=1", true),
     EVENTUAL("node cuckoo, eventual", "mode=eventual", true),
     SAFE("node cuckoo, safe", "mode=safe", true),
     /** With buckets of rows. */

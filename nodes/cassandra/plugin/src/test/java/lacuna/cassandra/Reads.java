@@ -78,7 +78,7 @@ final class Reads
         int q = random.nextInt(History.PARTITIONS);
         int low = random.nextInt(History.ROWS);
         int high = low + random.nextInt(6);
-        return switch (random.nextInt(20))
+        return switch (random.nextInt(23))
         {
             case 0, 1, 2 -> new Read(of(COLUMNS + "p = ?", p), 1, Rows.ALL, p, low, high);
             case 3, 4, 5 -> new Read(of(COLUMNS + "p = ? AND c >= ? AND c <= ?", p, low, high), 1, Rows.SLICE, p, low, high);
@@ -92,10 +92,17 @@ final class Reads
             case 14, 15 -> several(2, "SELECT * FROM %s WHERE p IN (?, ?) AND c > ? PER PARTITION LIMIT 2", p, q, low);
             case 16 -> several(2, "SELECT DISTINCT p, s FROM %s WHERE p IN (?, ?)", p, q);
             case 17 -> new Read(groups(p, q), 2, Rows.UNKNOWN, 0, 0, 0);
-            case 18 -> several(2, "SELECT p, c, v FROM %s WHERE p IN (?, ?) ORDER BY c", p, q);
+            case 18, 19, 20 -> between(p, low, low + 2 + random.nextInt(12));
+            case 21 -> several(2, "SELECT p, c, v FROM %s WHERE p IN (?, ?) ORDER BY c", p, q);
             default -> several(0, random.nextBoolean() ? "SELECT max(v) FROM %s"
                                                        : "SELECT * FROM %s WHERE token(p) > token(?) AND token(p) <= token(?)", p, q);
         };
+    }
+
+    /** From row to row, both outside. */
+    private Read between(int p, int last, int next)
+    {
+        return new Read(of(COLUMNS + "p = ? AND c > ? AND c < ?", p, last, next), 1, Rows.SLICE, p, last + 1, next - 1);
     }
 
     private Read one(String cql, int... values)

@@ -7,6 +7,8 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -23,6 +25,8 @@ import org.apache.cassandra.db.marshal.Int32Type;
 import org.apache.cassandra.db.marshal.LongType;
 import org.apache.cassandra.db.marshal.ReversedType;
 import org.apache.cassandra.db.marshal.TimestampType;
+import org.apache.cassandra.db.rows.BTreeRow;
+import org.apache.cassandra.db.rows.Row;
 import org.apache.cassandra.exceptions.ConfigurationException;
 import org.apache.cassandra.schema.TableId;
 import org.apache.cassandra.schema.TableMetadata;
@@ -79,7 +83,7 @@ public class RowPositionsTest
     {
         long[] ends = places.of(only(LongType.instance, slice));
         long zero = places.of(Clustering.make(number(0)));
-        return List.of(ends[0] - zero, ends[1] - zero);
+        return List.of(places.bucket(ends[0]) - places.bucket(zero), places.bucket(ends[1]) - places.bucket(zero));
     }
 
     @Test
@@ -103,7 +107,7 @@ public class RowPositionsTest
         assertArrayEquals(new long[] { 0, zero + 8 }, places.inside(slice(null, true, number(9), false)));
         assertNull(places.inside(slice(number(3), false, number(3), true)));
         RowPositions pairs = places(LongType.instance, "2", "0");
-        assertArrayEquals(new long[] { zero + 2, zero + 3 }, pairs.inside(slice(number(3), true, number(8), true)));
+        assertArrayEquals(new long[] { zero + 3, zero + 8 }, pairs.inside(slice(number(3), true, number(8), true)));
     }
 
     /** The empty value sorts before the smallest one and shares its place: a deletion that begins at the one leaves the other alive. */
@@ -133,7 +137,9 @@ public class RowPositionsTest
     {
         assertThrows(ConfigurationException.class, () -> places(LongType.instance, "1h", "0"));
         assertThrows(ConfigurationException.class, () -> places(Int32Type.instance, "16", "1d"));
-        assertEquals(Long.MIN_VALUE - 1, places(TimestampType.instance, "1h", "30m").of(Clustering.make(number(0))));
+        RowPositions hours = places(TimestampType.instance, "1h", "30m");
+        assertEquals(22, hours.bits());
+        assertEquals((-1L << 22 | 1_800_000) ^ Long.MIN_VALUE, hours.of(Clustering.make(number(0))));
     }
 
     /** Rows, slices, widths, origins and orders at random, near the smallest and largest values too, beside Cassandra's own comparison. */
@@ -215,6 +221,59 @@ public class RowPositionsTest
         ByteBuffer first = random.nextInt(8) == 0 ? null : value(random, centre, isInt);
         return random.nextInt(4) == 0 && first != null ? bound(isStart, random.nextBoolean(), first, ByteBufferUtil.bytes(random.nextInt(3)))
                                                        : bound(isStart, random.nextBoolean() || first == null, first);
+    }
+
+    /** A bucket of 100 has 128 places: those that no value has are at its end, and inside of what takes its last value. */
+    @Test
+    public void gapsReachToPlacesThatNoValueHas()
+    {
+        RowPositions places = places(LongType.instance, "100", "0");
+        long zero = Long.MIN_VALUE;
+        assertArrayEquals(new long[] { zero + 5, zero + 127 }, places.inside(slice(number(5), true, number(100), false)));
+        assertArrayEquals(new long[] { zero + 128, zero + 128 + 7 }, places.inside(slice(number(100), true, number(107), true)));
+        RowPositions descending = places(ReversedType.getInstance(LongType.instance), "100", "0");
+        assertArrayEquals(new long[] { ~(zero + 127), ~(zero + 5) }, descending.inside(slice(number(99), true, number(5), true)));
+        for (RowPositions either : List.of(places, descending))
+        {
+            boolean isUp = either == places;
+            assertTrue(either.reachesBorder(isUp ? slice(number(5), true, number(99), true) : slice(number(99), true, number(5), true)));
+            assertTrue(either.reachesBorder(isUp ? slice(number(0), true, number(9), true) : slice(number(9), true, number(0), true)));
+            assertTrue(either.reachesBorder(isUp ? slice(number(50), true, number(150), true) : slice(number(150), true, number(50), true)));
+            assertTrue(!either.reachesBorder(isUp ? slice(number(5), true, number(98), true) : slice(number(98), true, number(5), true)));
+        }
+    }
+
+    @Test
+    public void ofEachBucketTheFirstAndTheLastRowAreMarked()
+    {
+        RowPositions places = places(LongType.instance, "100", "0");
+        for (long[][] each : new long[][][] { { {}, {} }, { { 5 }, { 5 } }, { { 5, 5 }, { 5 } }, { { 5, 9 }, { 5, 9 } }, { { 5, 9, 9, 50 }, { 5, 50 } },
+                                              { { 5, 99, 100, 101, 102, 300 }, { 5, 99, 100, 102, 300 } }, { { -1, 0, 1, 1 }, { -1, 0, 1 } } })
+        {
+            List<Long> marked = new ArrayList<>();
+            places.each(rows(each[0]).iterator(), marked::add);
+            assertEquals(rows(each[1]).stream().map(row -> places.of(row.clustering())).toList(), marked);
+        }
+    }
+
+    private static List<Row> rows(long[] values)
+    {
+        return Arrays.stream(values).mapToObj(value -> (Row) BTreeRow.emptyRow(Clustering.make(number(value), ByteBufferUtil.bytes(1)))).toList();
+    }
+
+    /** Beyond what fits into a place, values share one, beside which there is another. */
+    @Test
+    public void valuesThatAreTooManyShareAPlace()
+    {
+        RowPositions places = places(LongType.instance, "1000", "0");
+        long largest = places.of(Clustering.make(number(Long.MAX_VALUE)));
+        assertEquals(-1L << 10, largest);
+        assertEquals(largest, places.of(Clustering.make(number(Long.MAX_VALUE - 5_000_000))));
+        assertEquals(1023, places.of(Clustering.make(SMALLEST)));
+        long[] shared = places.inside(slice(number(5), true, number(Long.MAX_VALUE - 5_000_000), true));
+        assertEquals("the largest place holds more", largest - 1, shared[1]);
+        assertNull(places.inside(slice(number(Long.MAX_VALUE - 7), true, number(Long.MAX_VALUE - 5), true)));
+        assertNull(places.inside(slice(number(Long.MIN_VALUE + 5), true, number(Long.MIN_VALUE + 7), true)));
     }
 
     @Test
