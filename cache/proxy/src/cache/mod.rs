@@ -171,7 +171,9 @@ impl Cache {
 
     /// The database will not answer a write: the server process of this number may still commit it.
     pub(crate) fn doubt(&self, hold: Hold, pid: Option<i32>) {
-        count(&self.counters.doubts);
+        if !self.results.is_clear(hold) {
+            count(&self.counters.doubts);
+        }
         // Without a number it is held for ever.
         if let Some(pid) = pid {
             self.results.doubt(hold, pid);

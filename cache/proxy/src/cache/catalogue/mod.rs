@@ -3,6 +3,7 @@
 //! It is read at the start, after every statement that may have changed it, and once a second besides. A statement is
 //! understood by one reading of it: when two readings differ in anything, all results and all understanding begin anew.
 
+mod added;
 mod columns;
 mod queries;
 
@@ -13,6 +14,8 @@ use lacuna_cache::sql::{SqlValue, Statement};
 
 use super::registered::Registered;
 use super::span::ColumnId;
+use crate::recognise::harmless::{self, Mentions};
+use added::Added;
 
 pub(crate) use columns::Kind;
 pub(super) use queries::ACTIVITY;
@@ -30,6 +33,7 @@ pub(crate) struct Catalogue {
     tables: BTreeMap<Name, Table>,
     independent: HashSet<Name>,
     others: HashSet<Name>,
+    added: Added,
     /// Roles that can log in and write a registered table.
     pub(crate) writers: BTreeSet<String>,
     /// When the server was started, and the name of the database.
@@ -58,7 +62,11 @@ pub(crate) enum Meant<'c> {
 /// The question whose rows [`Catalogue::read`] takes.
 pub(super) fn question(registered: &Registered, writers: &[String]) -> Statement {
     let lines: Vec<String> = registered.tables().map(|(schema, name)| format!("{schema}\t{name}")).collect();
-    Statement::new(queries::FACTS).with(lines.join("\n")).with(writers.join("\n"))
+    Statement::new(queries::FACTS)
+        .with(lines.join("\n"))
+        .with(writers.join("\n"))
+        .with(harmless::called())
+        .with(harmless::stable())
 }
 
 /// The rows of a question as texts.
@@ -123,6 +131,7 @@ impl Catalogue {
             "acts" => self.tables.entry(name()).or_default().acts = true,
             "independent" => drop(self.independent.insert(name())),
             "other" => drop(self.others.insert(name())),
+            "added" => self.added.take(first, second),
             "start" => self.start = name(),
             "version" => {}
             "writer" => {
@@ -153,6 +162,21 @@ impl Catalogue {
             catalogue.facts.iter().filter(is_one).cloned().collect()
         };
         self.start == other.start && of(self) == of(other)
+    }
+
+    /// What of a user a statement may call that compares and shows columns of PostgreSQL's types alone.
+    pub(crate) fn called_by(&self, mentions: &Mentions) -> Option<String> {
+        self.added.called_by(mentions)
+    }
+
+    /// What of a user a statement that writes a plain table may run.
+    pub(crate) fn run_by(&self, mentions: &Mentions) -> Option<String> {
+        self.added.run_by(mentions)
+    }
+
+    /// The same of a statement whose tables are not known: they are among what it mentions.
+    pub(crate) fn run_or_read_by(&self, mentions: &Mentions) -> Option<String> {
+        self.added.run_or_read_by(mentions)
     }
 
     /// What `name` means to a session that searches these schemas in this order.

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, Ident, InTarget, LimitClause, OrderBy,
-    OrderByKind, Query, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, UnaryOperator, Value,
+    OrderByKind, Query, SelectItem, SelectItemQualifiedWildcardKind, UnaryOperator, Value,
     WildcardAdditionalOptions,
 };
 
@@ -10,7 +10,7 @@ use super::operands::{Operand, Range, operand};
 use super::{Name, Need, Read, Reason, Statement, params};
 use crate::recognise::clauses::clauses;
 use crate::recognise::expression::plain_call;
-use crate::recognise::{Table, folded, only_table, table_parts};
+use crate::recognise::{Table, folded, table_parts};
 
 /// # Errors
 /// Why no reply of it could be kept.
@@ -34,14 +34,6 @@ pub(super) fn recognise(query: &Query, plain: &str) -> Result<Statement, Reason>
     }
     let Reader { shows_all, needs, ranges, .. } = reader;
     Ok(Statement::Read(Read { table, shows_all, needs, ranges, params: params(plain) }))
-}
-
-/// The table that a query names, whatever else is in it.
-pub(super) fn table_of(query: &Query) -> Option<Name> {
-    match &*query.body {
-        SetExpr::Select(select) => Name::of(&only_table(&select.from).ok()?.parts),
-        _ => None,
-    }
 }
 
 /// What was read of a statement so far.

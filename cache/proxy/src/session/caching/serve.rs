@@ -42,7 +42,7 @@ impl Session<'_> {
         let Some(plan) = self.plan_of(&state, flight) else { return Served::Relay };
         let is_known = matches!(
             plan.statement,
-            Statement::Read(_) | Statement::PlainRead { .. } | Statement::Write(_) | Statement::Begin { .. }
+            Statement::Read(_) | Statement::Harmless(_) | Statement::Write(_) | Statement::Begin { .. }
         );
         if is_known && transaction == b'I' && state.must_ask(self.cache.reading().surroundings) {
             return Served::Ask;

@@ -2,6 +2,7 @@
 
 mod history;
 mod identities;
+mod lookups;
 mod replies;
 mod rights;
 mod setting;
