@@ -38,7 +38,7 @@ own_operators AS MATERIALIZED (SELECT o.oid AS id, o.* FROM pg_catalog.pg_operat
 -- Domains, types that a function of them reads, and what holds such; an enum is read by PostgreSQL itself.
 own_types (id) AS (
     SELECT t.oid FROM pg_catalog.pg_type AS t LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
-    WHERE t.oid >= 16384 AND (t.typtype IN ('d', 'r', 'm') OR (t.typtype = 'c' AND c.relkind NOT IN ('r', 'p'))
+    WHERE t.oid >= 16384 AND (t.typtype IN ('d', 'r', 'm') OR (t.typtype = 'c' AND c.relkind NOT IN ('r', 'p') AND c.relpersistence <> 't')
     OR (t.typtype NOT IN ('e', 'c') AND t.typelem = 0 AND (t.typinput IN (SELECT id FROM own) OR t.typoutput IN (SELECT id FROM own))))
     UNION SELECT t.oid FROM own_types AS o JOIN pg_catalog.pg_type AS t ON t.typelem = o.id),
 -- Tables that run something of a user when they are written, or when a statement on them is planned.

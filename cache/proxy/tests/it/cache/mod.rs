@@ -6,5 +6,6 @@ mod lookups;
 mod replies;
 mod rights;
 mod setting;
+mod takeover;
 mod tap;
 mod transactions;
