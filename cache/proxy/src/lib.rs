@@ -44,6 +44,9 @@ pub use cache::{CacheCounts, CacheSettings, Registered};
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;
 pub use proxy::Proxy;
+#[cfg(feature = "flaws")]
+#[doc(hidden)]
+pub use recognise::strict::Moment;
 pub use recognise::{Explanation, explain};
 pub use shared::Counts;
 pub use suggest::{Suggestion, Suggestions};

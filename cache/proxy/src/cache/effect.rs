@@ -4,10 +4,10 @@ use super::catalogue::{Catalogue, Kind, Meant, Table};
 use super::plans::Plan;
 use super::span::{ColumnId, Span, Touched};
 use super::values::Values;
-use crate::recognise::strict::{Name, Need, Range, Read, Session, Statement, Write};
+use crate::recognise::strict::{Name, Need, Operand, Range, Read, Session, Statement, Write};
 
 /// Types of parameters that conditions may compare with; 0 where nothing was declared.
-const COMPARED: [u32; 8] = [0, 16, 20, 21, 23, 25, 1_043, 2_950];
+const COMPARED: [u32; 11] = [0, 16, 20, 21, 23, 25, 1_043, 1_082, 1_114, 1_184, 2_950];
 
 /// What a statement does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,12 +87,18 @@ fn nothing(plan: &Plan, reason: &str, catalogue: &Catalogue, searched: Option<&[
 fn read_of(plan: &Plan, read: &Read, table: &Table, bytes: &[u8]) -> Result<(ColumnId, Span), String> {
     let values = Values { bytes, declared: &plan.declared, counts: &read.params };
     fits(plan, read, table)?;
+    let is_certain = |(column, operand): &(String, Operand)| {
+        table.columns.get(column).is_some_and(|kind| values.is_certain(operand, *kind))
+    };
+    if !read.compared.iter().all(is_certain) {
+        return Err("it compares with a constant that may be another in another session".to_owned());
+    }
     let spans = table.registered.iter().filter_map(|(column, number)| {
         let (_, range) = read.ranges.iter().find(|(bounded, _)| bounded == column)?;
-        Some((*number, values.span(range)?))
+        Some((*number, values.span(range, *table.columns.get(column)?)?))
     });
     let narrowest = spans.min_by_key(|(_, span)| span.high.saturating_sub(span.low));
-    narrowest.ok_or_else(|| "it bounds no registered column by plain integers".to_owned())
+    narrowest.ok_or_else(|| "it bounds no registered column by plain constants".to_owned())
 }
 
 /// Whether the table's columns are what the statement needs.
@@ -117,9 +123,10 @@ const fn is_met(need: Need, kind: Kind) -> bool {
         Need::Any => true,
         Need::Shown => kind.is_shown(),
         Need::Integer => matches!(kind, Kind::Integer),
+        Need::Ordered => kind.is_ordered(),
         Need::Bool => matches!(kind, Kind::Bool),
-        Need::Text => matches!(kind, Kind::Text | Kind::Uuid),
-        Need::Equal => matches!(kind, Kind::Integer | Kind::Bool | Kind::Text | Kind::Uuid),
+        Need::Text => matches!(kind, Kind::Text | Kind::Uuid | Kind::Moment(_)),
+        Need::Equal => kind.is_ordered() || matches!(kind, Kind::Bool | Kind::Text | Kind::Uuid),
     }
 }
 
@@ -133,7 +140,8 @@ fn write_of(plan: &Plan, write: &Write, table: &Table, bytes: &[u8]) -> Effect {
     let values = Values { bytes, declared: &plan.declared, counts: &write.params };
     let spans = table.registered.iter().map(|(column, number)| {
         let range: Option<&(String, Range)> = write.ranges.iter().find(|(bounded, _)| bounded == column);
-        (*number, range.and_then(|(_, range)| values.span(range)).unwrap_or(Span::ALL))
+        let kind = table.columns.get(column).copied().unwrap_or(Kind::Other);
+        (*number, range.and_then(|(_, range)| values.span(range, kind)).unwrap_or(Span::ALL))
     });
     Effect::Write(Touched { spans: spans.collect(), ..Touched::default() })
 }

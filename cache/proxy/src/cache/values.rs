@@ -1,7 +1,10 @@
 //! The values of a `Bind`, as far as ranges need them.
+//!
+//! A value is an integer: of an integer column its own, of a date or a timestamp what the server keeps for it.
 
+use super::catalogue::Kind;
 use super::span::Span;
-use crate::recognise::strict::{Operand, Range, plain_integer};
+use crate::recognise::strict::{Moment, Operand, Range, plain_integer};
 use crate::wire::Fields;
 
 /// The numbers of `int8`, `int2` and `int4`; 0 where nothing was declared.
@@ -17,56 +20,82 @@ pub(crate) struct Values<'b> {
     pub(crate) counts: &'b [usize],
 }
 
-impl Values<'_> {
+impl<'b> Values<'b> {
     /// The values that a column can have; `None` if they are not known, such as those of `a = NULL`.
-    pub(crate) fn span(self, range: &Range) -> Option<Span> {
+    pub(crate) fn span(self, range: &Range, kind: Kind) -> Option<Span> {
         match range {
             Range::Between(low, high) => {
                 let low = match low {
-                    Some(end) => self.integer(&end.operand)?.checked_add(end.plus)?,
+                    Some(end) => self.value(&end.operand, kind)?.checked_add(end.plus)?,
                     None => i64::MIN,
                 };
                 let high = match high {
-                    Some(end) => self.integer(&end.operand)?.checked_add(end.plus)?,
+                    Some(end) => self.value(&end.operand, kind)?.checked_add(end.plus)?,
                     None => i64::MAX,
                 };
                 Some(Span { low, high })
             }
             Range::Among(operands) => {
                 let points = operands.iter().map(|operand| {
-                    let value = self.integer(operand)?;
+                    let value = self.value(operand, kind)?;
                     Some(Span { low: value, high: value })
                 });
                 points.collect::<Option<Vec<Span>>>()?.into_iter().reduce(Span::hull)
             }
             Range::All(ranges) => {
-                let spans = ranges.iter().map(|range| self.span(range)).collect::<Option<Vec<Span>>>()?;
+                let spans =
+                    ranges.iter().map(|range| self.span(range, kind)).collect::<Option<Vec<Span>>>()?;
                 spans.into_iter().reduce(Span::intersection)
             }
         }
     }
 
-    fn integer(self, operand: &Operand) -> Option<i64> {
-        match operand {
-            Operand::Integer(number) => Some(*number),
-            Operand::Param(place) => self.param(*place),
-            Operand::Text | Operand::Bool => None,
+    /// Whether what a column of this kind is compared with is the same in every session and at every time.
+    pub(crate) fn is_certain(self, operand: &Operand, kind: Kind) -> bool {
+        match (kind, operand) {
+            (Kind::Moment(_), operand) => self.value(operand, kind).is_some(),
+            (Kind::Integer, Operand::Text(_)) => false,
+            _ => true,
         }
     }
 
-    /// An integer parameter. One without a declared type has that of the column that it is compared with, if it occurs
-    /// nowhere else.
-    fn param(self, place: usize) -> Option<i64> {
-        let declared = self.declared.get(place).copied().unwrap_or(0);
-        if !INTEGERS.contains(&declared) || (declared == 0 && self.counts.get(place) != Some(&1)) {
-            return None;
+    fn value(self, operand: &Operand, kind: Kind) -> Option<i64> {
+        match (operand, kind) {
+            (Operand::Integer(number), Kind::Integer) => Some(*number),
+            (Operand::Text(text), Kind::Moment(moment)) => moment.read(text),
+            (Operand::Param(place), Kind::Integer) => self.integer(*place),
+            (Operand::Param(place), Kind::Moment(moment)) => self.moment(*place, moment),
+            _ => None,
         }
-        let (format, value) = value(self.bytes, place)?;
-        match (format, value?) {
+    }
+
+    /// An integer parameter.
+    fn integer(self, place: usize) -> Option<i64> {
+        match self.param(place, &INTEGERS)? {
             (BINARY, bytes) => from_binary(bytes),
             (0, text) => plain_integer(std::str::from_utf8(text).ok()?),
             _ => None,
         }
+    }
+
+    /// A parameter of the column's own type; of another one the server would compare by other rules.
+    fn moment(self, place: usize, moment: Moment) -> Option<i64> {
+        match self.param(place, &[0, moment.number()])? {
+            (BINARY, bytes) => moment.read_binary(bytes),
+            (0, text) => moment.read(std::str::from_utf8(text).ok()?),
+            _ => None,
+        }
+    }
+
+    /// Format and bytes of a parameter of one of these types. One without a declared type has that of the column that it
+    /// is compared with, if it occurs nowhere else.
+    fn param(self, place: usize, types: &[u32]) -> Option<(i16, &'b [u8])> {
+        let declared = self.declared.get(place).copied().unwrap_or(0);
+        if !types.contains(&declared) || (declared == 0 && self.counts.get(place) != Some(&1)) {
+            return None;
+        }
+        let (format, value) = value(self.bytes, place)?;
+        Some((format, value?))
     }
 }
 
@@ -112,7 +141,7 @@ mod tests {
     }
 
     fn span(bytes: &[u8], declared: &[u32], counts: &[usize], range: &Range) -> Option<(i64, i64)> {
-        Values { bytes, declared, counts }.span(range).map(|Span { low, high }| (low, high))
+        Values { bytes, declared, counts }.span(range, Kind::Integer).map(|Span { low, high }| (low, high))
     }
 
     #[test]

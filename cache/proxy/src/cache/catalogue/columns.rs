@@ -1,5 +1,7 @@
 //! Types of columns: what may be compared, and what may be shown.
 
+use crate::recognise::strict::Moment;
+
 /// Types whose texts and bytes depend on nothing but the value and the settings of the session. Those of users, and those
 /// that name things of the catalogue, are not among them.
 const SHOWN: [u32; 44] = [
@@ -13,6 +15,8 @@ const SHOWN: [u32; 44] = [
 pub(crate) enum Kind {
     /// `smallint`, `integer` or `bigint`.
     Integer,
+    /// A date or a timestamp that is kept as it is written.
+    Moment(Moment),
     Bool,
     /// `text` or `varchar` that is compared by its bytes for equality.
     Text,
@@ -25,16 +29,24 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The kind of a type by its number. Two texts of a collation that is not deterministic may be equal without being
-    /// the same.
-    pub(super) fn of(type_number: u32, is_deterministic: bool) -> Self {
+    /// the same; a type is exact if it has no modifier, by which the server would round.
+    pub(super) fn of(type_number: u32, is_deterministic: bool, is_exact: bool) -> Self {
         match type_number {
             20 | 21 | 23 => Self::Integer,
+            1_082 => Self::Moment(Moment::Date),
+            1_114 if is_exact => Self::Moment(Moment::Timestamp),
+            1_184 if is_exact => Self::Moment(Moment::Timestamptz),
             16 => Self::Bool,
             25 | 1_043 if is_deterministic => Self::Text,
             2_950 => Self::Uuid,
             other if SHOWN.contains(&other) => Self::Shown,
             _ => Self::Other,
         }
+    }
+
+    /// Whether ranges of it can be kept.
+    pub(crate) const fn is_ordered(self) -> bool {
+        matches!(self, Self::Integer | Self::Moment(_))
     }
 
     pub(crate) const fn is_shown(self) -> bool {

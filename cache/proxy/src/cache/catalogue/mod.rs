@@ -96,9 +96,9 @@ impl Catalogue {
         for (number, (schema, table, column)) in registered.columns().enumerate() {
             let found = catalogue.tables.get_mut(&(schema.clone(), table.clone()));
             match found.map(|table| (table.columns.get(column).copied(), table)) {
-                Some((Some(Kind::Integer), table)) => table.registered.push((column.clone(), number)),
+                Some((Some(kind), table)) if kind.is_ordered() => table.registered.push((column.clone(), number)),
                 Some((Some(_), _)) => problems.push(format!(
-                    "{schema}.{table}.{column} is no smallint, integer or bigint that is stored as it is written"
+                    "{schema}.{table}.{column} is no smallint, integer, bigint, date or timestamp that is stored as it is written"
                 )),
                 Some((None, _)) => problems.push(format!("the table {schema}.{table} has no column {column}")),
                 None => problems.push(format!("there is no table {schema}.{table}")),
@@ -117,15 +117,7 @@ impl Catalogue {
         let name = || (first.clone(), second.clone());
         match &kind[..] {
             "column" => {
-                let kind = match (fourth.parse(), &fifth[..]) {
-                    // A generated column is shown like any other, and bounds nothing.
-                    (Ok(number), "true true" | "true false") => match Kind::of(number, false) {
-                        Kind::Other => Kind::Other,
-                        _ => Kind::Shown,
-                    },
-                    (Ok(number), deterministic) => Kind::of(number, deterministic == "false true"),
-                    _ => Kind::Other,
-                };
+                let kind = kind_of(fourth, fifth);
                 self.tables.entry(name()).or_default().columns.insert(third.clone(), kind);
             }
             "acts" => self.tables.entry(name()).or_default().acts = true,
@@ -200,6 +192,20 @@ impl Catalogue {
     }
 }
 
+/// The kind of a column by the number of its type, and by whether it is generated, deterministic and without a modifier.
+fn kind_of(number: &str, about: &str) -> Kind {
+    let about: Vec<bool> = about.split(' ').map(|word| word == "true").collect();
+    match (number.parse(), &about[..]) {
+        // A generated column is shown like any other, and bounds nothing.
+        (Ok(number), [true, ..]) => match Kind::of(number, false, false) {
+            Kind::Other => Kind::Other,
+            _ => Kind::Shown,
+        },
+        (Ok(number), [false, is_deterministic, is_exact]) => Kind::of(number, *is_deterministic, *is_exact),
+        _ => Kind::Other,
+    }
+}
+
 fn unlisted(role: &str, is_super: bool) -> String {
     let quoted = role.replace('"', "\"\"");
     let remedy = if is_super {
@@ -226,8 +232,8 @@ mod tests {
     fn read(more: &[[&str; 6]]) -> Result<Catalogue> {
         let registered: Registered = "shop.orders.customer".parse().unwrap();
         let mut facts = vec![
-            fact(["column", "shop", "orders", "customer", "23", "false true"]),
-            fact(["column", "shop", "orders", "note", "25", "false true"]),
+            fact(["column", "shop", "orders", "customer", "23", "false true true"]),
+            fact(["column", "shop", "orders", "note", "25", "false true true"]),
             fact(["independent", "public", "logs", "", "", ""]),
             fact(["other", "first", "orders", "", "", ""]),
             fact(["writer", "app", "false", "", "", ""]),
@@ -265,7 +271,7 @@ mod tests {
             assert!(why.contains(part), "{part}: {why}");
         }
         let registered: Registered = "shop.orders.note,shop.orders.none,none.none.none".parse().unwrap();
-        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true"])];
+        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true true"])];
         let why = Catalogue::read(facts, &registered, &[]).unwrap_err().to_string();
         assert!(
             why.contains("no smallint")

@@ -72,6 +72,7 @@ independent (id) AS (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.
         OR (d.classid = 'pg_catalog.pg_class'::regclass AND d.objid IN (SELECT indexrelid FROM pg_catalog.pg_index WHERE indrelid = c.oid)))))
 SELECT 'column', nspname::text, relname::text, attname::text, atttypid::text,
     (attgenerated <> '')::text || ' ' || coalesce((SELECT collisdeterministic FROM pg_catalog.pg_collation AS o WHERE o.oid = attcollation), true)::text
+        || ' ' || (atttypmod = -1)::text
     FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it is no plain table (a view, a partitioned, foreign, temporary or unlogged one)', '', ''
     FROM tables WHERE relkind <> 'r' OR relpersistence <> 'p'

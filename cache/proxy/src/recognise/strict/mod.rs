@@ -6,6 +6,7 @@
 //! the caller, as a list of [`Need`]s.
 
 mod control;
+mod moments;
 mod operands;
 mod read;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use sqlparser::parser::Parser;
 use super::harmless::harmless;
 use super::{MAX_DEPTH, Reason, UNREADABLE, words};
 
+pub use moments::Moment;
 #[cfg(test)]
 pub(crate) use operands::End;
 pub(crate) use operands::{Operand, Range, plain_integer};
@@ -71,6 +73,8 @@ pub(crate) struct Read {
     /// Whether it shows every column.
     pub(crate) shows_all: bool,
     pub(crate) needs: Vec<(String, Need)>,
+    /// What columns are compared with.
+    pub(crate) compared: Vec<(String, Operand)>,
     pub(crate) ranges: Vec<(String, Range)>,
     /// How often each parameter occurs.
     pub(crate) params: Vec<usize>,
@@ -92,10 +96,12 @@ pub(crate) enum Need {
     /// Of a type whose texts depend on the session's settings alone.
     Shown,
     Integer,
+    /// An integer, a date or a timestamp.
+    Ordered,
     Bool,
-    /// Text that is compared by bytes, or a UUID.
+    /// Text that is compared by bytes, a UUID, a date or a timestamp.
     Text,
-    /// An integer, a truth value, a text or a UUID: all that can be equal to a parameter.
+    /// An integer, a truth value, a text, a UUID, a date or a timestamp: all that can be equal to a parameter.
     Equal,
 }
 

@@ -2,6 +2,8 @@
 
 use sqlparser::ast::{BinaryOperator, CastKind, DataType, Expr, UnaryOperator, Value};
 
+use super::moments::Moment;
+
 /// A constant or a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operand {
@@ -9,7 +11,7 @@ pub(crate) enum Operand {
     /// A parameter, by its place from 0 on; it must have an integer type, or none that was declared.
     Param(usize),
     /// A text between quotes that is no integer.
-    Text,
+    Text(String),
     Bool,
 }
 
@@ -29,6 +31,17 @@ pub(crate) enum Range {
 pub(crate) struct End {
     pub(crate) operand: Operand,
     pub(crate) plus: i64,
+}
+
+impl Operand {
+    /// Whether it can bound a column: a text does if it is a moment.
+    pub(super) fn is_bound(&self) -> bool {
+        match self {
+            Self::Integer(_) | Self::Param(_) => true,
+            Self::Text(text) => Moment::is_one(text),
+            Self::Bool => false,
+        }
+    }
 }
 
 impl Range {
@@ -83,7 +96,9 @@ fn constant(value: &Value) -> Option<Operand> {
             number.checked_sub(1).map(Operand::Param)
         }
         Value::Number(text, false) => plain_integer(text).map(Operand::Integer),
-        Value::SingleQuotedString(text) => Some(plain_integer(text).map_or(Operand::Text, Operand::Integer)),
+        Value::SingleQuotedString(text) => {
+            Some(plain_integer(text).map_or_else(|| Operand::Text(text.clone()), Operand::Integer))
+        }
         Value::Boolean(_) => Some(Operand::Bool),
         _ => None,
     }

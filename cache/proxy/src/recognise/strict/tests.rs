@@ -15,7 +15,7 @@ fn is_unknown(text: &str) -> bool {
     matches!(statement(text), Statement::Unknown(_))
 }
 
-const fn end(operand: Operand, plus: i64) -> Option<End> {
+fn end(operand: Operand, plus: i64) -> Option<End> {
     Some(End { operand, plus })
 }
 
@@ -30,6 +30,8 @@ fn conditions_bound_columns() {
         ("t.a < $2::int", Between(None, end(Param(1), -1))),
         ("a BETWEEN $1 AND '9'", Between(end(Param(0), 0), end(Integer(9), 0))),
         ("a IN (1, 2)", Among(vec![Integer(1), Integer(2)])),
+        ("a < '2026-01-05'", Between(None, end(Operand::Text("2026-01-05".to_owned()), -1))),
+        ("a IN ('2026-01-05')", Among(vec![Operand::Text("2026-01-05".to_owned())])),
         (
             "a >= 1 AND (a <= 2 AND b IS NULL)",
             All(vec![Between(end(Integer(1), 0), None), Between(None, end(Integer(2), 0))]),

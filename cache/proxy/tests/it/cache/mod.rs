@@ -3,6 +3,7 @@
 mod history;
 mod identities;
 mod lookups;
+mod moments;
 mod replies;
 mod rights;
 mod setting;
