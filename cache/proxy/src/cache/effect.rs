@@ -125,7 +125,7 @@ const fn is_met(need: Need, kind: Kind) -> bool {
         Need::Integer => matches!(kind, Kind::Integer),
         Need::Ordered => kind.is_ordered(),
         Need::Bool => matches!(kind, Kind::Bool),
-        Need::Text => matches!(kind, Kind::Text | Kind::Uuid | Kind::Moment(_)),
+        Need::Text => matches!(kind, Kind::Text | Kind::Bytewise | Kind::Uuid | Kind::Moment(_)),
         Need::Equal => kind.is_ordered() || matches!(kind, Kind::Bool | Kind::Text | Kind::Uuid),
     }
 }

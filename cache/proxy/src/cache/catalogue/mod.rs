@@ -18,6 +18,7 @@ use crate::recognise::harmless::{self, Mentions};
 use added::Added;
 
 pub(crate) use columns::Kind;
+use columns::Traits;
 pub(super) use queries::ACTIVITY;
 
 /// A row of the two questions.
@@ -98,7 +99,7 @@ impl Catalogue {
             match found.map(|table| (table.columns.get(column).copied(), table)) {
                 Some((Some(kind), table)) if kind.is_ordered() => table.registered.push((column.clone(), number)),
                 Some((Some(_), _)) => problems.push(format!(
-                    "{schema}.{table}.{column} is no smallint, integer, bigint, date or timestamp that is stored as it is written"
+                    "{schema}.{table}.{column} is no smallint, integer, bigint, date, timestamp, uuid or text in the order of bytes that is stored as it is written"
                 )),
                 Some((None, _)) => problems.push(format!("the table {schema}.{table} has no column {column}")),
                 None => problems.push(format!("there is no table {schema}.{table}")),
@@ -192,16 +193,18 @@ impl Catalogue {
     }
 }
 
-/// The kind of a column by the number of its type, and by whether it is generated, deterministic and without a modifier.
+/// The kind of a column by the number of its type, and by whether it is generated, deterministic, exact and bytewise.
 fn kind_of(number: &str, about: &str) -> Kind {
     let about: Vec<bool> = about.split(' ').map(|word| word == "true").collect();
     match (number.parse(), &about[..]) {
         // A generated column is shown like any other, and bounds nothing.
-        (Ok(number), [true, ..]) => match Kind::of(number, false, false) {
+        (Ok(number), [true, ..]) => match Kind::of(number, Traits::default()) {
             Kind::Other => Kind::Other,
             _ => Kind::Shown,
         },
-        (Ok(number), [false, is_deterministic, is_exact]) => Kind::of(number, *is_deterministic, *is_exact),
+        (Ok(number), &[false, is_deterministic, is_exact, is_bytewise]) => {
+            Kind::of(number, Traits { is_deterministic, is_exact, is_bytewise })
+        }
         _ => Kind::Other,
     }
 }
@@ -232,8 +235,8 @@ mod tests {
     fn read(more: &[[&str; 6]]) -> Result<Catalogue> {
         let registered: Registered = "shop.orders.customer".parse().unwrap();
         let mut facts = vec![
-            fact(["column", "shop", "orders", "customer", "23", "false true true"]),
-            fact(["column", "shop", "orders", "note", "25", "false true true"]),
+            fact(["column", "shop", "orders", "customer", "23", "false true true false"]),
+            fact(["column", "shop", "orders", "note", "25", "false true true false"]),
             fact(["independent", "public", "logs", "", "", ""]),
             fact(["other", "first", "orders", "", "", ""]),
             fact(["writer", "app", "false", "", "", ""]),
@@ -271,7 +274,7 @@ mod tests {
             assert!(why.contains(part), "{part}: {why}");
         }
         let registered: Registered = "shop.orders.note,shop.orders.none,none.none.none".parse().unwrap();
-        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true true"])];
+        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true true false"])];
         let why = Catalogue::read(facts, &registered, &[]).unwrap_err().to_string();
         assert!(
             why.contains("no smallint")

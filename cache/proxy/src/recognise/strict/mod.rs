@@ -21,9 +21,7 @@ use super::harmless::harmless;
 use super::{MAX_DEPTH, Reason, UNREADABLE, words};
 
 pub use moments::Moment;
-#[cfg(test)]
-pub(crate) use operands::End;
-pub(crate) use operands::{Operand, Range, plain_integer};
+pub(crate) use operands::{End, Operand, Range, plain_integer};
 
 /// What a statement is to a cache.
 #[derive(Debug, Clone, PartialEq, Eq)]

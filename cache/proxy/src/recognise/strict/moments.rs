@@ -32,11 +32,6 @@ impl Moment {
         }
     }
 
-    /// Whether a text is one of any of these types.
-    pub(crate) fn is_one(text: &str) -> bool {
-        [Self::Date, Self::Timestamp, Self::Timestamptz].iter().any(|moment| moment.read(text).is_some())
-    }
-
     /// The integer that the server keeps for this text.
     #[must_use]
     pub fn read(self, text: &str) -> Option<i64> {
@@ -90,11 +85,8 @@ impl Text<'_> {
 
     /// ` 21:30:00.5` after a day, in microseconds; a `T` may be there for the space.
     fn time(&mut self) -> Option<i64> {
-        if self.0.first() == Some(&b'T') {
-            self.take(b'T')?
-        } else {
-            self.take(b' ')?
-        }
+        let is_iso = self.0.first() == Some(&b'T');
+        self.take(if is_iso { b'T' } else { b' ' })?;
         let hours = self.number(2, 23)?;
         self.take(b':')?;
         let minutes = self.number(2, 59)?;

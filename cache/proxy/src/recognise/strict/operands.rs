@@ -2,8 +2,6 @@
 
 use sqlparser::ast::{BinaryOperator, CastKind, DataType, Expr, UnaryOperator, Value};
 
-use super::moments::Moment;
-
 /// A constant or a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operand {
@@ -26,7 +24,7 @@ pub(crate) enum Range {
     All(Vec<Range>),
 }
 
-/// The end of a range: an operand, and what is to be added to it.
+/// The end of a range: an operand, and what is to be added to it if the values are integers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) operand: Operand,
@@ -34,13 +32,9 @@ pub(crate) struct End {
 }
 
 impl Operand {
-    /// Whether it can bound a column: a text does if it is a moment.
-    pub(super) fn is_bound(&self) -> bool {
-        match self {
-            Self::Integer(_) | Self::Param(_) => true,
-            Self::Text(text) => Moment::is_one(text),
-            Self::Bool => false,
-        }
+    /// Whether it can bound a column.
+    pub(super) const fn is_bound(&self) -> bool {
+        !matches!(self, Self::Bool)
     }
 }
 

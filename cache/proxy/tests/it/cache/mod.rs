@@ -9,4 +9,5 @@ mod rights;
 mod setting;
 mod takeover;
 mod tap;
+mod texts;
 mod transactions;

@@ -18,7 +18,7 @@ const MOMENTS: [(Moment, &str); 3] =
     [(Moment::Date, "date"), (Moment::Timestamp, "timestamp"), (Moment::Timestamptz, "timestamptz")];
 
 fn pick<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
-    of[usize::try_from(random.below(of.len() as i64)).unwrap()]
+    of[usize::try_from(random.below(i64::try_from(of.len()).unwrap())).unwrap()]
 }
 
 /// A text that is a moment, or nearly.
