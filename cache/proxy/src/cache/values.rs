@@ -132,7 +132,7 @@ fn value(bytes: &[u8], place: usize) -> Option<(i16, Option<&[u8]>)> {
     Some((format, values.nth(place)??))
 }
 
-/// The first eight bytes in an order of integers; a text without so many is followed by zeros, which no text has.
+/// The first eight bytes in an order of integers; a shorter text is followed by zeros, which no text has.
 fn first_bytes(bytes: &[u8]) -> i64 {
     let mut first = [0; 8];
     let len = bytes.len().min(8);
