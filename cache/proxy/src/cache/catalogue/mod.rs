@@ -146,6 +146,11 @@ impl Catalogue {
         None
     }
 
+    /// Registered tables.
+    pub(super) fn table_count(&self) -> usize {
+        self.tables.len()
+    }
+
     /// Whether sessions would say of themselves under both what they say under one.
     pub(super) fn has_same_surroundings(&self, other: &Self) -> bool {
         let of = |catalogue: &Self| -> Vec<Fact> {

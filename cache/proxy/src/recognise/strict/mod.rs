@@ -20,7 +20,7 @@ use sqlparser::parser::Parser;
 use super::harmless::harmless;
 use super::{MAX_DEPTH, Reason, UNREADABLE, words};
 
-pub use moments::Moment;
+pub(crate) use moments::Moment;
 pub(crate) use operands::{End, Operand, Range, plain_integer};
 
 /// What a statement is to a cache.

@@ -9,7 +9,7 @@
 
 /// Types of moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub(crate) enum Moment {
     /// A day.
     Date,
     /// Without a time zone.
@@ -23,8 +23,7 @@ const SECONDS_A_DAY: i64 = 86_400;
 
 impl Moment {
     /// The number of the type.
-    #[must_use]
-    pub const fn number(self) -> u32 {
+    pub(crate) const fn number(self) -> u32 {
         match self {
             Self::Date => 1_082,
             Self::Timestamp => 1_114,
@@ -33,8 +32,7 @@ impl Moment {
     }
 
     /// The integer that the server keeps for this text.
-    #[must_use]
-    pub fn read(self, text: &str) -> Option<i64> {
+    pub(crate) fn read(self, text: &str) -> Option<i64> {
         let mut text = Text(text.as_bytes());
         let days = text.day()?;
         if self == Self::Date {

@@ -6,7 +6,7 @@ use super::Session;
 use super::capture::Captured;
 use super::names::Lost;
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Answer, NoIdentity, Touched, count};
+use crate::cache::{Answer, NoIdentity, Touched, add_time, count};
 use crate::follow::TooLong;
 use crate::recognise::strict::Session as AboutSession;
 use crate::session::relay::End;
@@ -95,9 +95,11 @@ impl Session<'_> {
 
     fn fill(&self, state: &mut State) {
         let Some(capture) = state.capture.take() else { return };
+        let begun = capture.begun;
         let (ticket, key, reply) = capture.into_parts();
         if self.cache.results.fill(&ticket, key, reply) {
             count(&self.cache.counters.filled);
+            add_time(&self.cache.counters.fill_nanos, begun);
         } else {
             self.cache.counters.relayed("a write has overtaken it");
         }
