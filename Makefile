@@ -1,4 +1,5 @@
 # demo   the main job: an embedded store that skips empty ranges
+# demo-proxy   a proxy with its cache before PostgreSQL: direct, relayed and cached side by side
 # test   everything that must hold; what continuous integration runs
 # install-c   the libraries for C and C++ into PREFIX
 # book   the documentation as a web site
@@ -24,11 +25,15 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo test test-cassandra test-all-else install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
+.PHONY: demo demo-proxy test test-cassandra test-all-else install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
 
 demo:
 	$(CARGO) build --release --locked
 	$(TARGET)/release/lacuna demo $(ARGS)
+
+demo-proxy:
+	$(CARGO) build --release --locked -p lacuna-cli --features proxy
+	.ci/demo-proxy $(TARGET)/release/lacuna
 
 # Many tests wait for servers: with twice as many at once as a small machine has cores, they take half the time.
 test: export RUST_TEST_THREADS := 4

@@ -9,7 +9,8 @@
 //! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one whole or not at all |
 //! | `key_text.rs` | keys that a filter names, as they are typed |
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
-//! | `proxy.rs` | `lacuna proxy`: a relay before PostgreSQL (feature `proxy`) |
+//! | `proxy/` | `lacuna proxy`: a relay before PostgreSQL (feature `proxy`) |
+//! | `monitoring.rs`, `config_file.rs` | metrics over HTTP, and options from a file |
 //! | `service.rs` | what commands share that run until a signal |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
@@ -30,6 +31,8 @@
 mod arguments;
 mod checks;
 mod commands;
+#[cfg(feature = "proxy")]
+mod config_file;
 mod demo;
 #[cfg(feature = "cache")]
 mod dendrite;
@@ -39,6 +42,8 @@ mod features;
 mod filter_file;
 mod interrupt;
 mod key_text;
+#[cfg(feature = "proxy")]
+mod monitoring;
 mod output;
 mod pending_file;
 mod progress;

@@ -43,8 +43,20 @@ pub use cache::Flaw;
 pub use cache::{CacheCounts, CacheSettings, Registered};
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;
-pub use proxy::Proxy;
+pub use proxy::{Monitor, Proxy};
 pub use recognise::{Explanation, explain};
 pub use shared::Counts;
 pub use suggest::{Suggestion, Suggestions};
 pub use upstream::{SslMode, Upstream};
+
+/// The integer that stands for a text of one of the types `date`, `timestamp` and `timestamptz`, if it is read in one way:
+/// tests compare it with the server's.
+#[cfg(feature = "flaws")]
+#[doc(hidden)]
+#[must_use]
+pub fn moment(name: &str, text: &str) -> Option<i64> {
+    use recognise::strict::Moment;
+    let moments =
+        [("date", Moment::Date), ("timestamp", Moment::Timestamp), ("timestamptz", Moment::Timestamptz)];
+    moments.iter().find(|(of, _)| *of == name).and_then(|(_, moment)| moment.read(text))
+}

@@ -34,6 +34,32 @@ pub struct Proxy {
     watch: Option<Watch>,
 }
 
+/// What a proxy has done, for as long as a caller wants to know: it does not keep the proxy running.
+#[derive(Debug, Clone)]
+pub struct Monitor {
+    shared: Arc<Shared>,
+}
+
+impl Monitor {
+    /// See [`Proxy::counts`].
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.shared.counts()
+    }
+
+    /// See [`Proxy::cache_counts`].
+    #[must_use]
+    pub fn cache_counts(&self) -> Option<CacheCounts> {
+        self.shared.cache.as_ref().map(|cache| cache.counts())
+    }
+
+    /// Whether the proxy takes no more clients.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        *self.shared.phase.borrow() > Phase::Serving
+    }
+}
+
 impl Proxy {
     pub(crate) fn start(listener: TcpListener, shared: Shared, watch: Option<Watch>) -> Result<Self> {
         let address = listener.local_addr().map_err(|why| Error::unavailable(why.to_string()))?;
@@ -56,6 +82,12 @@ impl Proxy {
     /// What its cache has done so far, if it has one.
     pub fn cache_counts(&self) -> Option<CacheCounts> {
         self.shared.cache.as_ref().map(|cache| cache.counts())
+    }
+
+    /// The same for a task of its own.
+    #[must_use]
+    pub fn monitor(&self) -> Monitor {
+        Monitor { shared: self.shared.clone() }
     }
 
     /// Returns when another process has taken a table from this proxy's cache, which was silent for too long: the sessions

@@ -14,6 +14,7 @@ Examples:
       --listen 0.0.0.0:6432 --certificate server.pem --key server.key
   lacuna proxy --upstream postgres://127.0.0.1:5432 --cache memory --register public.orders.customer \\
       --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop
+  lacuna proxy --config proxy.toml                  # every option by its name: upstream, listen, cache …
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
 
 Clients keep their users, passwords and databases, and connect to the proxy instead of the database. What is cached, what never,
@@ -30,8 +31,11 @@ Needs a binary that was built with the proxy, in the checkout by
 pub(crate) struct ProxyArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ProxyCommand>,
+    /// All options from a file in TOML: each key is the long name of an option here
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    pub(crate) config: Option<PathBuf>,
     /// The database: postgres://HOST:PORT, with `?sslmode=disable|prefer|require|verify-full` and `sslrootcert=FILE`
-    #[arg(long, value_name = "URL", required = true)]
+    #[arg(long, value_name = "URL", required_unless_present = "config")]
     pub(crate) upstream: Option<String>,
     /// Where to listen; port 0 for any free port
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:6432")]
@@ -52,8 +56,8 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "WHERE", value_parser = ["memory"], requires_all = ["register", "writes", "account"])]
     pub(crate) cache: Option<String>,
     /// Columns whose range reads are kept: SCHEMA.TABLE.COLUMN, with commas between
-    #[arg(long, value_name = "COLUMNS", requires = "cache")]
-    pub(crate) register: Option<String>,
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "cache")]
+    pub(crate) register: Vec<String>,
     /// How writes past the proxy are kept out: `rights`, no role but those of --writers may write
     #[arg(long, value_name = "HOW", value_parser = ["rights"], requires = "cache")]
     pub(crate) writes: Option<String>,
@@ -66,6 +70,9 @@ pub(crate) struct ProxyArgs {
     /// Most memory for replies
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) cache_mib: u32,
+    /// Where to answer `GET /metrics` for Prometheus, and `GET /healthz`; without it, nowhere
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) metrics: Option<String>,
     /// Print suggestions each time this many seconds have passed, and at the end
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) report_every: Option<u64>,
@@ -104,6 +111,32 @@ pub(super) fn run(_: &ProxyArgs) -> Result<()> {
 pub(super) fn run(args: &ProxyArgs) -> Result<()> {
     match &args.command {
         Some(ProxyCommand::Explain(ExplainArgs { sql })) => crate::proxy::explain(sql),
-        None => Ok(crate::proxy::run(args)?),
+        None => match &args.config {
+            Some(path) => Ok(crate::proxy::run(&of_file(path)?)?),
+            None => Ok(crate::proxy::run(args)?),
+        },
     }
+}
+
+/// A file, read as arguments.
+#[cfg(feature = "proxy")]
+#[derive(Debug, clap::Parser)]
+#[command(no_binary_name = true)]
+struct Section {
+    #[command(flatten)]
+    args: ProxyArgs,
+}
+
+#[cfg(feature = "proxy")]
+fn of_file(path: &std::path::Path) -> Result<ProxyArgs> {
+    use crate::config_file;
+
+    let about = |why: String| lacuna_base::Error::invalid_input(format!("{}: {why}", path.display()));
+    let arguments = config_file::read(path).and_then(config_file::arguments).map_err(about)?;
+    let section = <Section as clap::Parser>::try_parse_from(arguments);
+    let args = section.map_err(|why| about(crate::errors::usage_sentence(&why.to_string())))?.args;
+    if args.config.is_some() {
+        return Err(about("`config` is no setting of a file".to_owned()).into());
+    }
+    Ok(args)
 }

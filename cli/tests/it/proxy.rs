@@ -1,6 +1,6 @@
 //! `lacuna proxy`: the process before a real PostgreSQL.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use lacuna_testkit::servers::Postgres;
@@ -110,4 +110,78 @@ fn a_cache_is_counted_and_its_rights_are_checked() {
         report.contains("cache: 2 hits, 2 misses, 2 replies kept; 1 writes dropped 1 entries"),
         "{report}"
     );
+}
+
+#[test]
+fn every_option_comes_from_a_file_and_monitoring_is_answered() {
+    let Some(postgres) = Postgres::start() else { return };
+    let table = "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)";
+    let psql =
+        |url: &str, sql: &str| Command::new("psql").args(["-X", "-q", url, "-c", sql]).output().unwrap();
+    while !psql(&postgres.url(), table).status.success() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("proxy.toml");
+    let settings = "listen = \"127.0.0.1:0\"\nmetrics = \"127.0.0.1:0\"\ncache = \"memory\"\nwrites = \"rights\"\n\
+        register = [\"public.t.a\"]\nwriters = [\"postgres\"]\nno-suggestions = true\nupstream = \"${UPSTREAM}\"\n\
+        account = \"${UPSTREAM}\"\n";
+    std::fs::write(&file, settings).unwrap();
+    let mut child = Command::new(crate::BINARY)
+        .args(["proxy", "--config"])
+        .arg(&file)
+        .env("UPSTREAM", postgres.url())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let address = lines.next().unwrap().strip_prefix("listening at ").unwrap().to_owned();
+    let monitoring = lines.next().unwrap();
+    let monitoring = monitoring.strip_prefix("metrics at http://").unwrap().strip_suffix("/metrics").unwrap();
+    let get = |path: &str| {
+        let mut stream = std::net::TcpStream::connect(monitoring).unwrap();
+        write!(stream, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    while get("/healthz").contains("shows nothing") {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(get("/healthz").ends_with("\r\n\r\nok\n"), "{}", get("/healthz"));
+    let url = format!("postgres://postgres@{address}/postgres");
+    for sql in ["SELECT * FROM t WHERE a = 1", "SELECT * FROM t WHERE a = 1", "SELECT version()"] {
+        assert!(psql(&url, sql).status.success());
+    }
+    let metrics = get("/metrics");
+    for line in [
+        "lacuna_proxy_sessions_total 3",
+        "lacuna_proxy_cache_misses_total 1",
+        "lacuna_proxy_cache_hits_total 1",
+        "lacuna_proxy_cache_entries 1",
+        "lacuna_proxy_cache_is_open 1",
+        "lacuna_proxy_cache_relayed_total{reason=\"it reads no table\"} 1",
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
+    }
+    assert!(get("/else").starts_with("HTTP/1.0 404"));
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_file_with_something_else_in_it_is_refused() {
+    let folder = Folder::new();
+    for (text, expected) in [
+        ("upstream = \"postgres://a\"\nlisten = \"x\"", "invalid value 'x'"),
+        ("upstream = \"postgres://a\"\nlisen = \"x\"", "--lisen"),
+        ("upstream = \"${LACUNA_IS_NOT_SET}\"", "LACUNA_IS_NOT_SET is not set"),
+        ("listen = \"127.0.0.1:0\"", "--upstream"),
+        ("[upstream]", "no section"),
+    ] {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let sentence = folder.run(&["proxy", "--config", file.path().to_str().unwrap()], "").sentence(2);
+        assert!(sentence.contains(expected), "{text}: {sentence}");
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Most reasons that are counted, each for itself.
 const MAX_REASONS: usize = 200;
@@ -17,6 +18,8 @@ pub(crate) struct Counters {
     pub(crate) dropped: AtomicU64,
     pub(crate) doubts: AtomicU64,
     pub(crate) questions: AtomicU64,
+    pub(crate) hit_nanos: AtomicU64,
+    pub(crate) fill_nanos: AtomicU64,
     relayed: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -38,6 +41,12 @@ pub struct CacheCounts {
     pub doubts: u64,
     /// Questions to sessions about their roles and settings.
     pub questions: u64,
+    /// Time from the statement of a hit to its answer, of all hits.
+    pub hit_time: Duration,
+    /// Time from a statement to its answer, of all whose reply was kept.
+    pub fill_time: Duration,
+    /// Registered tables.
+    pub tables: usize,
     /// Entries that are there.
     pub entries: usize,
     /// Bytes that they take, nearly.
@@ -59,7 +68,8 @@ impl Counters {
     }
 
     pub(crate) fn counts(&self) -> CacheCounts {
-        let Self { hits, misses, filled, held, dropped, doubts, questions, relayed } = self;
+        let Self { hits, misses, filled, held, dropped, doubts, questions, hit_nanos, fill_nanos, relayed } =
+            self;
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CacheCounts {
             hits: of(hits),
@@ -69,6 +79,8 @@ impl Counters {
             dropped: of(dropped),
             doubts: of(doubts),
             questions: of(questions),
+            hit_time: Duration::from_nanos(of(hit_nanos)),
+            fill_time: Duration::from_nanos(of(fill_nanos)),
             relayed: relayed.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             ..CacheCounts::default()
         }
@@ -77,6 +89,11 @@ impl Counters {
 
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Adds the time since `begun`.
+pub(crate) fn add_time(counter: &AtomicU64, begun: Instant) {
+    counter.fetch_add(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
 impl CacheCounts {
@@ -95,6 +112,7 @@ impl CacheCounts {
             bytes,
             relayed,
             closed,
+            ..
         } = self;
         let mut text = format!(
             "cache: {hits} hits, {misses} misses, {filled} replies kept; {writes} writes dropped {dropped} entries, {doubts} of \

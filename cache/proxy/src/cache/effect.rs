@@ -4,10 +4,10 @@ use super::catalogue::{Catalogue, Kind, Meant, Table};
 use super::plans::Plan;
 use super::span::{ColumnId, Span, Touched};
 use super::values::Values;
-use crate::recognise::strict::{Name, Need, Range, Read, Session, Statement, Write};
+use crate::recognise::strict::{Name, Need, Operand, Range, Read, Session, Statement, Write};
 
 /// Types of parameters that conditions may compare with; 0 where nothing was declared.
-const COMPARED: [u32; 8] = [0, 16, 20, 21, 23, 25, 1_043, 2_950];
+const COMPARED: [u32; 11] = [0, 16, 20, 21, 23, 25, 1_043, 1_082, 1_114, 1_184, 2_950];
 
 /// What a statement does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,43 +47,58 @@ pub(crate) fn effect(
         Statement::Show => Effect::Nothing("it reads no table".to_owned()),
         Statement::Session(session) => Effect::Session(*session),
         Statement::Unknown(reason) => Effect::Unknown(reason.clone()),
-        Statement::PlainRead { table, reason } => match of(table) {
-            Meant::Registered(table) if table.is_plain() => Effect::Nothing(reason.clone()),
-            Meant::Independent => Effect::Nothing("its table is not registered".to_owned()),
-            _ => Effect::Unknown(NO_TABLE.to_owned()),
-        },
-        Statement::Read(read) => match of(&read.table) {
-            Meant::Registered(table) => read_of(plan, read, table, values),
-            Meant::Independent => Effect::Nothing("its table is not registered".to_owned()),
-            Meant::Unknown => Effect::Unknown(NO_TABLE.to_owned()),
-        },
-        Statement::Write(write) => match of(&write.table) {
-            Meant::Registered(table) => write_of(plan, write, table, values),
-            Meant::Independent => Effect::Nothing("it writes a table that is not registered".to_owned()),
-            Meant::Unknown => Effect::Unknown(NO_TABLE.to_owned()),
+        Statement::Harmless(reason) => nothing(plan, reason, catalogue, searched),
+        Statement::Read(read) => {
+            let found = match of(&read.table) {
+                Meant::Registered(table) => read_of(plan, read, table, values),
+                Meant::Independent | Meant::Unknown => Err("its table is not registered".to_owned()),
+            };
+            match (found, catalogue.called_by(&plan.mentions)) {
+                (Ok((column, span)), None) => Effect::Cacheable(column, span),
+                (Ok(_), Some(why)) => Effect::Unknown(why),
+                (Err(reason), _) => nothing(plan, &reason, catalogue, searched),
+            }
+        }
+        Statement::Write(write) => match (of(&write.table), catalogue.run_by(&plan.mentions)) {
+            (_, Some(why)) => Effect::Unknown(why),
+            (Meant::Registered(table), None) => write_of(plan, write, table, values),
+            (Meant::Independent, None) => {
+                Effect::Nothing("it writes a table that is not registered".to_owned())
+            }
+            (Meant::Unknown, None) => Effect::Unknown(NO_TABLE.to_owned()),
         },
     }
 }
 
 const NO_TABLE: &str = "its table is no plain one, or the session may mean another";
 
-fn read_of(plan: &Plan, read: &Read, table: &Table, bytes: &[u8]) -> Effect {
+/// A statement without a reply that could be kept: it writes nothing, unless something of a user is among what it names.
+fn nothing(plan: &Plan, reason: &str, catalogue: &Catalogue, searched: Option<&[String]>) -> Effect {
+    let why = match catalogue.run_or_read_by(&plan.mentions) {
+        _ if searched.is_none() => Some("what its session means by a name is not known".to_owned()),
+        _ if !plan.is_harmless => Some("what it runs is not known".to_owned()),
+        why => why,
+    };
+    why.map_or_else(|| Effect::Nothing(reason.to_owned()), Effect::Unknown)
+}
+
+/// # Errors
+/// Why its reply is not kept.
+fn read_of(plan: &Plan, read: &Read, table: &Table, bytes: &[u8]) -> Result<(ColumnId, Span), String> {
     let values = Values { bytes, declared: &plan.declared, counts: &read.params };
-    match fits(plan, read, table) {
-        Err(_) if !table.is_plain() => Effect::Unknown("it reads columns of types of users".to_owned()),
-        Err(reason) => Effect::Nothing(reason),
-        Ok(()) => {
-            let spans = table.registered.iter().filter_map(|(column, number)| {
-                let (_, range) = read.ranges.iter().find(|(bounded, _)| bounded == column)?;
-                Some((*number, values.span(range)?))
-            });
-            let narrowest = spans.min_by_key(|(_, span)| span.high.saturating_sub(span.low));
-            narrowest.map_or_else(
-                || Effect::Nothing("it bounds no registered column by plain integers".to_owned()),
-                |(number, span)| Effect::Cacheable(number, span),
-            )
-        }
+    fits(plan, read, table)?;
+    let is_certain = |(column, operand): &(String, Operand)| {
+        table.columns.get(column).is_some_and(|kind| values.is_certain(operand, *kind))
+    };
+    if !read.compared.iter().all(is_certain) {
+        return Err("it compares with a constant that may be another in another session".to_owned());
     }
+    let spans = table.registered.iter().filter_map(|(column, number)| {
+        let (_, range) = read.ranges.iter().find(|(bounded, _)| bounded == column)?;
+        Some((*number, values.span(range, *table.columns.get(column)?)?))
+    });
+    let narrowest = spans.min_by_key(|(_, span)| span.high.saturating_sub(span.low));
+    narrowest.ok_or_else(|| "it bounds no registered column by plain constants".to_owned())
 }
 
 /// Whether the table's columns are what the statement needs.
@@ -108,9 +123,10 @@ const fn is_met(need: Need, kind: Kind) -> bool {
         Need::Any => true,
         Need::Shown => kind.is_shown(),
         Need::Integer => matches!(kind, Kind::Integer),
+        Need::Ordered => kind.is_ordered(),
         Need::Bool => matches!(kind, Kind::Bool),
-        Need::Text => matches!(kind, Kind::Text | Kind::Uuid),
-        Need::Equal => matches!(kind, Kind::Integer | Kind::Bool | Kind::Text | Kind::Uuid),
+        Need::Text => matches!(kind, Kind::Text | Kind::Bytewise | Kind::Uuid | Kind::Moment(_)),
+        Need::Equal => kind.is_ordered() || matches!(kind, Kind::Bool | Kind::Text | Kind::Uuid),
     }
 }
 
@@ -124,7 +140,8 @@ fn write_of(plan: &Plan, write: &Write, table: &Table, bytes: &[u8]) -> Effect {
     let values = Values { bytes, declared: &plan.declared, counts: &write.params };
     let spans = table.registered.iter().map(|(column, number)| {
         let range: Option<&(String, Range)> = write.ranges.iter().find(|(bounded, _)| bounded == column);
-        (*number, range.and_then(|(_, range)| values.span(range)).unwrap_or(Span::ALL))
+        let kind = table.columns.get(column).copied().unwrap_or(Kind::Other);
+        (*number, range.and_then(|(_, range)| values.span(range, kind)).unwrap_or(Span::ALL))
     });
     Effect::Write(Touched { spans: spans.collect(), ..Touched::default() })
 }

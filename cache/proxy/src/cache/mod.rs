@@ -39,7 +39,7 @@ use tokio::sync::{Notify, watch as watch_channel};
 use catalogue::Catalogue;
 pub use counters::CacheCounts;
 use counters::Counters;
-pub(crate) use counters::count;
+pub(crate) use counters::{add_time, count};
 pub(crate) use effect::{Effect, effect};
 use identity::Identities;
 pub(crate) use identity::{Answer, Identity, NoIdentity, QUESTION};
@@ -171,7 +171,9 @@ impl Cache {
 
     /// The database will not answer a write: the server process of this number may still commit it.
     pub(crate) fn doubt(&self, hold: Hold, pid: Option<i32>) {
-        count(&self.counters.doubts);
+        if !self.results.is_clear(hold) {
+            count(&self.counters.doubts);
+        }
         // Without a number it is held for ever.
         if let Some(pid) = pid {
             self.results.doubt(hold, pid);
@@ -198,7 +200,8 @@ impl Cache {
 
     pub(crate) fn counts(&self) -> CacheCounts {
         let (entries, bytes) = self.results.size();
-        CacheCounts { entries, bytes, closed: self.results.closed(), ..self.counters.counts() }
+        let tables = self.reading().catalogue.table_count();
+        CacheCounts { entries, bytes, tables, closed: self.results.closed(), ..self.counters.counts() }
     }
 }
 

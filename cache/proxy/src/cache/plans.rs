@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::recognise::harmless::{Mentions, harmless};
 use crate::recognise::strict::{Statement, statement};
 
 /// Most bytes of texts that are remembered.
@@ -17,6 +18,10 @@ pub(crate) struct Plan {
     pub(crate) number: u64,
     pub(crate) statement: Statement,
     pub(crate) declared: Box<[u32]>,
+    /// What it names. Without that it is unknown.
+    pub(crate) mentions: Mentions,
+    /// Whether it writes nothing unless something of a user is among that.
+    pub(crate) is_harmless: bool,
 }
 
 /// Texts and their plans.
@@ -42,22 +47,59 @@ impl Plans {
             return plan.clone();
         }
         drop(known);
-        let read = statement(text);
+        let plan = Plan::new(text, declared);
         known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.add(text, declared, read)
+        known.add(text, plan)
+    }
+}
+
+#[cfg(test)]
+impl Default for Plan {
+    fn default() -> Self {
+        Self::new("SHOW all", &[])
+    }
+}
+
+impl Plan {
+    /// The plan of a text, still without a number.
+    fn new(text: &str, declared: &[u32]) -> Self {
+        let (statement, mentions) = read(text, declared);
+        Self {
+            number: 0,
+            statement,
+            declared: declared.into(),
+            mentions,
+            is_harmless: harmless(text).is_ok(),
+        }
+    }
+}
+
+/// The number of the first type that can be a user's.
+const FIRST_OF_USERS: u32 = 16_384;
+
+fn read(text: &str, declared: &[u32]) -> (Statement, Mentions) {
+    let unknown = |why: &str| (Statement::Unknown(why.to_owned()), Mentions::default());
+    if declared.iter().any(|number| *number >= FIRST_OF_USERS) {
+        // The check of a domain runs when a value is bound.
+        return unknown("a parameter has a type of a user");
+    }
+    match Mentions::of(text) {
+        None => unknown("it has a word that is not known here"),
+        Some(mentions) => (statement(text), mentions),
     }
 }
 
 impl Known {
-    fn add(&mut self, text: &str, declared: &[u32], statement: Statement) -> Arc<Plan> {
-        self.bytes += text.len() + OVERHEAD;
+    fn add(&mut self, text: &str, plan: Plan) -> Arc<Plan> {
+        let bytes = text.len() + plan.mentions.bytes() + OVERHEAD;
+        self.bytes += bytes;
         if self.bytes > MAX_BYTES {
             self.plans.clear();
-            self.bytes = text.len() + OVERHEAD;
+            self.bytes = bytes;
         }
         // Numbers go on, so that no two plans ever have the same.
         self.next += 1;
-        let plan = Arc::new(Plan { number: self.next, statement, declared: declared.into() });
+        let plan = Arc::new(Plan { number: self.next, ..plan });
         self.plans.entry(text.into()).or_default().push(plan.clone());
         plan
     }

@@ -11,9 +11,15 @@
 //! A hold whose write has no answer (a connection that broke in a COMMIT) becomes a *doubt*: it lasts until the server
 //! process is known to have ended. While the cache is *closed* nothing is shown and nothing is filled.
 //!
+//! What a statement may do is known by a reading of the catalogue, which another session may change while the statement is on
+//! its way: a view becomes one that writes, a table gets a trigger. So each statement without an answer has a *view* of the
+//! catalogue. From the moment at which definitions may change, until a check has found that they are what they were, every
+//! view is *doubted*: its statement holds everything.
+//!
 //! Cost: one lock; a hit is one hash of its key.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lacuna_cache_protocol::embedded::SteadyClock;
@@ -45,6 +51,14 @@ pub(crate) struct Results {
 struct State {
     entries: Entries,
     holds: HashMap<u64, Touched>,
+    /// Views without an answer, with the reading of the catalogue. Those that are doubted are among the holds, too.
+    views: HashMap<u64, u64>,
+    /// Whether definitions are those of the last reading.
+    is_certain: bool,
+    /// Whether a doubted view has ended since the last check began.
+    has_doubted: bool,
+    /// The reading by which results were opened last.
+    opened: u64,
     tickets: HashMap<u64, (ColumnId, Span)>,
     next: u64,
     /// Why nothing is shown.
@@ -65,6 +79,10 @@ impl Results {
         let state = State {
             entries: Entries::new(column_count, max_bytes),
             holds: HashMap::new(),
+            views: HashMap::new(),
+            is_certain: false,
+            has_doubted: false,
+            opened: 1,
             tickets: HashMap::new(),
             next: 0,
             closed: Some("the catalogue was not checked yet".to_owned()),
@@ -132,8 +150,23 @@ impl Results {
         let dropped = state.entries.drop_touched(&touched);
         let keeps_tickets = self.keeps_tickets();
         state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
+        let may_define = touched.may_define;
         state.holds.insert(number, touched);
+        if may_define {
+            state.doubt_views();
+        }
         (Hold(number), dropped)
+    }
+
+    /// Call it before a statement is sent that was understood by this reading of the catalogue.
+    pub(crate) fn view(&self, generation: u64) -> Hold {
+        let mut state = self.lock();
+        let number = state.number();
+        state.views.insert(number, generation);
+        if !state.is_certain || state.generation != generation {
+            state.doubt_view(number);
+        }
+        Hold(number)
     }
 
     const fn keeps_tickets(&self) -> bool {
@@ -143,8 +176,8 @@ impl Results {
         false
     }
 
-    /// The database has answered: what is read from now on shows the write. Says whether definitions may have changed:
-    /// then nothing is shown until the catalogue was checked.
+    /// The database has answered: what is read from now on shows the write. Says whether nothing is shown until the
+    /// catalogue was checked.
     pub(crate) fn release(&self, hold: Hold) -> bool {
         let mut state = self.lock();
         state.release(hold)
@@ -153,6 +186,11 @@ impl Results {
     /// The database has not answered, and the server process of this number may still commit.
     pub(crate) fn doubt(&self, hold: Hold, pid: i32) {
         self.lock().doubts.push((pid, hold));
+    }
+
+    /// Whether it is a view, and not doubted.
+    pub(crate) fn is_clear(&self, hold: Hold) -> bool {
+        !self.lock().holds.contains_key(&hold.0)
     }
 
     /// Server processes whose end is waited for. Ask the database for its processes after this, and then call
@@ -178,11 +216,14 @@ impl Results {
 
     /// What a check that begins now will have done.
     pub(crate) fn check_begins(&self) -> u64 {
-        self.lock().checks_wanted
+        let mut state = self.lock();
+        state.has_doubted = false;
+        state.checks_wanted
     }
 
-    /// The check has found nothing wrong: results are shown for as long as the lease lasts.
-    pub(crate) fn open(&self, check: u64, serves_until_ms: u64) {
+    /// The check has found nothing wrong: results are shown for as long as the lease lasts. Says whether there must be
+    /// another one at once.
+    pub(crate) fn open(&self, check: u64, serves_until_ms: u64) -> bool {
         let now = self.now_ms();
         let mut state = self.lock();
         if state.serves_until_ms < now {
@@ -191,12 +232,14 @@ impl Results {
         state.checks_done = check;
         state.serves_until_ms = serves_until_ms;
         state.closed = None;
+        state.settle_views(check)
     }
 
     /// Drops everything: the catalogue says something else from this reading on.
     pub(crate) fn read_anew(&self, generation: u64) {
         let mut state = self.lock();
         state.generation = generation;
+        state.doubt_views();
         state.clear();
     }
 
@@ -244,16 +287,58 @@ impl State {
     }
 
     fn release(&mut self, hold: Hold) -> bool {
-        let may_define = self.holds.remove(&hold.0).is_some_and(|touched| touched.may_define);
-        if may_define {
+        let touched = self.holds.remove(&hold.0);
+        let must_check = match (self.views.remove(&hold.0), &touched) {
+            (None, Some(touched)) => touched.may_define,
+            (Some(generation), Some(_)) => {
+                self.has_doubted = true;
+                generation != self.generation
+            }
+            (_, None) => false,
+        };
+        if must_check {
             self.distrust();
         }
-        may_define
+        must_check
     }
 
     fn distrust(&mut self) {
         self.checks_wanted += 1;
+        self.doubt_views();
         self.clear();
+    }
+
+    /// Definitions may change from now on.
+    fn doubt_views(&mut self) {
+        self.is_certain = false;
+        let views: Vec<u64> = self.views.keys().copied().collect();
+        views.into_iter().for_each(|number| self.doubt_view(number));
+    }
+
+    fn doubt_view(&mut self, number: u64) {
+        self.holds.insert(number, Touched { is_all: true, ..Touched::default() });
+        self.clear();
+    }
+
+    /// A check has ended. If definitions are what they were, what statements were taken for was right. If they are not,
+    /// one that was on its way may have changed them as well, unseen: then there must be another check.
+    fn settle_views(&mut self, check: u64) -> bool {
+        let has_changed = mem::replace(&mut self.opened, self.generation) != self.generation;
+        let defines = |(number, touched): (&u64, &Touched)| {
+            touched.may_define || self.views.get(number).is_some_and(|of| *of != self.generation)
+        };
+        if check != self.checks_wanted || self.holds.iter().any(defines) {
+            return false;
+        }
+        let is_overlapped =
+            self.has_doubted || self.views.keys().any(|number| self.holds.contains_key(number));
+        if has_changed && is_overlapped {
+            self.distrust();
+            return true;
+        }
+        self.is_certain = true;
+        self.holds.retain(|number, _| !self.views.contains_key(number));
+        false
     }
 
     fn clear(&mut self) {
@@ -362,6 +447,75 @@ mod tests {
         results.read_anew(2);
         assert!(results.get(KEY).is_none() && !fill(&results, &ticket));
         assert!(results.ticket(1, 0, at(7)).is_none() && results.ticket(2, 0, at(7)).is_some());
+    }
+
+    /// A check that begins now and finds this reading.
+    fn check(results: &Results, generation: u64) -> bool {
+        let check = results.check_begins();
+        if results.lock().generation != generation {
+            results.read_anew(generation);
+        }
+        results.open(check, results.now_ms() + 60_000)
+    }
+
+    #[test]
+    fn a_statement_that_definitions_overtake_holds_everything() {
+        let results = filled();
+        let view = results.view(1);
+        assert!(results.is_clear(view) && results.get(KEY).is_some(), "nothing is defined");
+        let (define, _) = results.hold(Touched::unknown());
+        assert!(results.release(define));
+        check(&results, 2);
+        assert!(results.ticket(2, 0, at(7)).is_none(), "it may fire what was defined, and commit now");
+        assert!(!results.is_clear(view) && results.release(view), "it may define, too");
+        assert!(!check(&results, 2) && results.ticket(2, 0, at(7)).is_some());
+    }
+
+    #[test]
+    fn a_statement_between_a_definition_and_its_reading_holds_everything() {
+        let results = filled();
+        let (define, _) = results.hold(Touched::unknown());
+        let early = results.view(1);
+        results.release(define);
+        let late = results.view(1);
+        assert!(!results.is_clear(early) && !results.is_clear(late));
+        // Nothing was defined.
+        assert!(!check(&results, 1) && results.is_clear(early) && results.is_clear(late));
+        assert!(!results.release(early) && results.ticket(1, 0, at(7)).is_some());
+        assert!(!results.is_clear(results.view(0)), "it was understood by another reading");
+    }
+
+    #[test]
+    fn a_statement_that_ends_before_the_reading_may_have_changed_it() {
+        let results = filled();
+        let (define, _) = results.hold(Touched::unknown());
+        let view = results.view(1);
+        results.release(define);
+        let begun = results.check_begins();
+        assert!(!results.is_clear(view) && !results.release(view));
+        results.read_anew(2);
+        assert!(results.open(begun, results.now_ms() + 60_000) && results.closed().is_some());
+        assert!(!results.is_clear(results.view(2)), "the reading is not the last one");
+        assert!(!check(&results, 2) && results.closed().is_none() && results.is_clear(results.view(2)));
+    }
+
+    /// Statements that come all the time do not keep the cache closed.
+    #[test]
+    fn doubts_end_with_the_second_reading() {
+        let results = filled();
+        let (define, _) = results.hold(Touched::unknown());
+        let mut view = results.view(1);
+        results.release(define);
+        for generation in [2, 2, 2] {
+            let reading = results.lock().generation;
+            let next = results.view(reading);
+            results.release(view);
+            view = next;
+            check(&results, generation);
+        }
+        results.release(view);
+        check(&results, 2);
+        assert!(results.is_clear(results.view(2)) && results.ticket(2, 0, at(7)).is_some());
     }
 
     #[test]

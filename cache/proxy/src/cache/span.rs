@@ -2,7 +2,7 @@
 
 use lacuna_cache_protocol::Interval;
 
-/// The values of an integer column from `low` to `high`, both included.
+/// The values of a column from `low` to `high`, both included: integers, or what stands for dates and timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     pub(crate) low: i64,

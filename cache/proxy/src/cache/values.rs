@@ -1,11 +1,18 @@
 //! The values of a `Bind`, as far as ranges need them.
+//!
+//! A value is an integer: of an integer column its own, of a date or a timestamp what the server keeps for it. Of a text and a
+//! UUID it is the first eight bytes: larger values have no smaller ones, so that a range of texts lies within a range of them.
 
+use super::catalogue::Kind;
 use super::span::Span;
-use crate::recognise::strict::{Operand, Range, plain_integer};
+use crate::recognise::strict::{End, Moment, Operand, Range, plain_integer};
 use crate::wire::Fields;
 
 /// The numbers of `int8`, `int2` and `int4`; 0 where nothing was declared.
 const INTEGERS: [u32; 4] = [0, 20, 21, 23];
+/// The numbers of `text` and `varchar`, and of `uuid`.
+const TEXTS: [u32; 3] = [0, 25, 1_043];
+const UUIDS: [u32; 2] = [0, 2_950];
 const BINARY: i16 = 1;
 
 /// Formats and values of a `Bind`, its bytes after the two names.
@@ -17,56 +24,97 @@ pub(crate) struct Values<'b> {
     pub(crate) counts: &'b [usize],
 }
 
-impl Values<'_> {
+impl<'b> Values<'b> {
     /// The values that a column can have; `None` if they are not known, such as those of `a = NULL`.
-    pub(crate) fn span(self, range: &Range) -> Option<Span> {
+    pub(crate) fn span(self, range: &Range, kind: Kind) -> Option<Span> {
         match range {
             Range::Between(low, high) => {
                 let low = match low {
-                    Some(end) => self.integer(&end.operand)?.checked_add(end.plus)?,
+                    Some(end) => self.end(end, kind)?,
                     None => i64::MIN,
                 };
                 let high = match high {
-                    Some(end) => self.integer(&end.operand)?.checked_add(end.plus)?,
+                    Some(end) => self.end(end, kind)?,
                     None => i64::MAX,
                 };
                 Some(Span { low, high })
             }
             Range::Among(operands) => {
                 let points = operands.iter().map(|operand| {
-                    let value = self.integer(operand)?;
+                    let value = self.value(operand, kind)?;
                     Some(Span { low: value, high: value })
                 });
                 points.collect::<Option<Vec<Span>>>()?.into_iter().reduce(Span::hull)
             }
             Range::All(ranges) => {
-                let spans = ranges.iter().map(|range| self.span(range)).collect::<Option<Vec<Span>>>()?;
+                let spans =
+                    ranges.iter().map(|range| self.span(range, kind)).collect::<Option<Vec<Span>>>()?;
                 spans.into_iter().reduce(Span::intersection)
             }
         }
     }
 
-    fn integer(self, operand: &Operand) -> Option<i64> {
-        match operand {
-            Operand::Integer(number) => Some(*number),
-            Operand::Param(place) => self.param(*place),
-            Operand::Text | Operand::Bool => None,
+    /// The last value on one side. Other texts begin with the same bytes as one that is excluded.
+    fn end(self, end: &End, kind: Kind) -> Option<i64> {
+        let value = self.value(&end.operand, kind)?;
+        if kind.is_counted() { value.checked_add(end.plus) } else { Some(value) }
+    }
+
+    /// Whether what a column of this kind is compared with is the same in every session and at every time.
+    pub(crate) fn is_certain(self, operand: &Operand, kind: Kind) -> bool {
+        match (kind, operand) {
+            (Kind::Moment(_), operand) => self.value(operand, kind).is_some(),
+            (Kind::Integer, Operand::Text(_)) => false,
+            _ => true,
         }
     }
 
-    /// An integer parameter. One without a declared type has that of the column that it is compared with, if it occurs
-    /// nowhere else.
-    fn param(self, place: usize) -> Option<i64> {
-        let declared = self.declared.get(place).copied().unwrap_or(0);
-        if !INTEGERS.contains(&declared) || (declared == 0 && self.counts.get(place) != Some(&1)) {
-            return None;
+    fn value(self, operand: &Operand, kind: Kind) -> Option<i64> {
+        match (operand, kind) {
+            (Operand::Integer(number), Kind::Integer) => Some(*number),
+            (Operand::Text(text), Kind::Moment(moment)) => moment.read(text),
+            (Operand::Text(text), Kind::Bytewise) => Some(first_bytes(text.as_bytes())),
+            (Operand::Text(text), Kind::Uuid) => uuid(text.as_bytes()),
+            (Operand::Param(place), Kind::Integer) => self.integer(*place),
+            (Operand::Param(place), Kind::Bytewise) => {
+                self.param(*place, &TEXTS).map(|(_, text)| first_bytes(text))
+            }
+            (Operand::Param(place), Kind::Uuid) => match self.param(*place, &UUIDS)? {
+                (BINARY, bytes) => (bytes.len() == 16).then(|| first_bytes(bytes)),
+                (_, text) => uuid(text),
+            },
+            (Operand::Param(place), Kind::Moment(moment)) => self.moment(*place, moment),
+            _ => None,
         }
-        let (format, value) = value(self.bytes, place)?;
-        match (format, value?) {
+    }
+
+    /// An integer parameter.
+    fn integer(self, place: usize) -> Option<i64> {
+        match self.param(place, &INTEGERS)? {
             (BINARY, bytes) => from_binary(bytes),
             (0, text) => plain_integer(std::str::from_utf8(text).ok()?),
             _ => None,
         }
+    }
+
+    /// A parameter of the column's own type; of another one the server would compare by other rules.
+    fn moment(self, place: usize, moment: Moment) -> Option<i64> {
+        match self.param(place, &[0, moment.number()])? {
+            (BINARY, bytes) => moment.read_binary(bytes),
+            (0, text) => moment.read(std::str::from_utf8(text).ok()?),
+            _ => None,
+        }
+    }
+
+    /// Format and bytes of a parameter of one of these types. One without a declared type has that of the column that it
+    /// is compared with, if it occurs nowhere else.
+    fn param(self, place: usize, types: &[u32]) -> Option<(i16, &'b [u8])> {
+        let declared = self.declared.get(place).copied().unwrap_or(0);
+        if !types.contains(&declared) || (declared == 0 && self.counts.get(place) != Some(&1)) {
+            return None;
+        }
+        let (format, value) = value(self.bytes, place)?;
+        Some((format, value?))
     }
 }
 
@@ -84,6 +132,27 @@ fn value(bytes: &[u8], place: usize) -> Option<(i16, Option<&[u8]>)> {
     Some((format, values.nth(place)??))
 }
 
+/// The first eight bytes in an order of integers; a shorter text is followed by zeros, which no text has.
+fn first_bytes(bytes: &[u8]) -> i64 {
+    let mut first = [0; 8];
+    let len = bytes.len().min(8);
+    first[..len].copy_from_slice(&bytes[..len]);
+    (u64::from_be_bytes(first) ^ (1 << 63)).cast_signed()
+}
+
+/// The first eight bytes of a UUID in its usual form, as in `0191e3a0-7c1b-7000-8000-000000000007`.
+fn uuid(text: &[u8]) -> Option<i64> {
+    let is_usual = |(place, byte): (usize, &u8)| match place {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    let is_uuid = text.len() == 36 && text.iter().enumerate().all(is_usual);
+    let digits = text.iter().filter(|byte| **byte != b'-').take(16);
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(u64::from);
+    let number = digits.map(digit).try_fold(0, |number: u64, digit| Some((number << 4) | digit?));
+    number.filter(|_| is_uuid).map(|number| first_bytes(&number.to_be_bytes()))
+}
+
 fn from_binary(bytes: &[u8]) -> Option<i64> {
     match bytes.len() {
         2 => bytes.try_into().ok().map(|bytes| i16::from_be_bytes(bytes).into()),
@@ -96,7 +165,6 @@ fn from_binary(bytes: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recognise::strict::End;
 
     const fn end(place: usize, plus: i64) -> Option<End> {
         Some(End { operand: Operand::Param(place), plus })
@@ -112,7 +180,7 @@ mod tests {
     }
 
     fn span(bytes: &[u8], declared: &[u32], counts: &[usize], range: &Range) -> Option<(i64, i64)> {
-        Values { bytes, declared, counts }.span(range).map(|Span { low, high }| (low, high))
+        Values { bytes, declared, counts }.span(range, Kind::Integer).map(|Span { low, high }| (low, high))
     }
 
     #[test]

@@ -128,8 +128,8 @@ impl Watcher {
         cache.read(self.reading().await?);
         self.activity(cache, looked).await?;
         if looked.suspects.is_empty() {
-            cache.results.open(check, renewed_ms + TableClaims::LEASE_MS);
-            looked.until_reading = LOOKS_A_READING;
+            let is_next_due = cache.results.open(check, renewed_ms + TableClaims::LEASE_MS);
+            looked.until_reading = if is_next_due { 0 } else { LOOKS_A_READING };
         } else if cache.results.closed().is_some() {
             return Err(past_the_proxy(looked.suspects.len()));
         }

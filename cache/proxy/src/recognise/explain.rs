@@ -57,7 +57,7 @@ pub fn explain(sql: &str) -> Explanation {
             let columns = read.ranges.into_iter().map(|(column, _): (String, Range)| column).collect();
             Explanation::Cacheable { table, columns }
         }
-        (Ok(Statement::Read { table, columns }), strict::Statement::PlainRead { reason, .. }) => {
+        (Ok(Statement::Read { table, columns }), strict::Statement::Harmless(reason)) => {
             Explanation::Counted { table, columns: names(columns), reason }
         }
         (Ok(Statement::Read { table, columns }), _) => Explanation::Counted {

@@ -10,6 +10,7 @@ mod bounds;
 mod clauses;
 mod explain;
 mod expression;
+pub(crate) mod harmless;
 mod select;
 pub(crate) mod strict;
 mod template;

@@ -172,7 +172,7 @@ const fn is_of_name(byte: u8) -> bool {
 }
 
 /// The length of the comment at the beginning of `text`; comments may hold others.
-fn nested_comment(text: &str) -> Option<usize> {
+pub(super) fn nested_comment(text: &str) -> Option<usize> {
     let (mut depth, mut len) = (0_u32, 0);
     loop {
         let left = text.get(len..).filter(|left| !left.is_empty())?;

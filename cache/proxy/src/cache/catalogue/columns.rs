@@ -1,5 +1,7 @@
 //! Types of columns: what may be compared, and what may be shown.
 
+use crate::recognise::strict::Moment;
+
 /// Types whose texts and bytes depend on nothing but the value and the settings of the session. Those of users, and those
 /// that name things of the catalogue, are not among them.
 const SHOWN: [u32; 44] = [
@@ -8,14 +10,29 @@ const SHOWN: [u32; 44] = [
     1266, 1560, 1562, 1700, 2950, 3802,
 ];
 
+/// What is known of a column beside its type.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Traits {
+    /// Equal texts are the same.
+    pub(super) is_deterministic: bool,
+    /// The type has no modifier, by which the server would round or cut.
+    pub(super) is_exact: bool,
+    /// Its collation orders texts by their bytes.
+    pub(super) is_bytewise: bool,
+}
+
 /// What is known of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `smallint`, `integer` or `bigint`.
     Integer,
+    /// A date or a timestamp that is kept as it is written.
+    Moment(Moment),
     Bool,
     /// `text` or `varchar` that is compared by its bytes for equality.
     Text,
+    /// The same, whose order is that of its bytes as well.
+    Bytewise,
     Uuid,
     /// Shown, and never compared.
     Shown,
@@ -26,15 +43,29 @@ pub(crate) enum Kind {
 impl Kind {
     /// The kind of a type by its number. Two texts of a collation that is not deterministic may be equal without being
     /// the same.
-    pub(super) fn of(type_number: u32, is_deterministic: bool) -> Self {
+    pub(super) fn of(type_number: u32, Traits { is_deterministic, is_exact, is_bytewise }: Traits) -> Self {
         match type_number {
+            25 | 1_043 if is_bytewise && is_exact => Self::Bytewise,
             20 | 21 | 23 => Self::Integer,
+            1_082 => Self::Moment(Moment::Date),
+            1_114 if is_exact => Self::Moment(Moment::Timestamp),
+            1_184 if is_exact => Self::Moment(Moment::Timestamptz),
             16 => Self::Bool,
             25 | 1_043 if is_deterministic => Self::Text,
             2_950 => Self::Uuid,
             other if SHOWN.contains(&other) => Self::Shown,
             _ => Self::Other,
         }
+    }
+
+    /// Whether ranges of it can be kept.
+    pub(crate) const fn is_ordered(self) -> bool {
+        self.is_counted() || matches!(self, Self::Bytewise | Self::Uuid)
+    }
+
+    /// Whether its values are integers to the server, so that there is a next one.
+    pub(crate) const fn is_counted(self) -> bool {
+        matches!(self, Self::Integer | Self::Moment(_))
     }
 
     pub(crate) const fn is_shown(self) -> bool {

@@ -3,6 +3,7 @@
 //! It is read at the start, after every statement that may have changed it, and once a second besides. A statement is
 //! understood by one reading of it: when two readings differ in anything, all results and all understanding begin anew.
 
+mod added;
 mod columns;
 mod queries;
 
@@ -13,8 +14,11 @@ use lacuna_cache::sql::{SqlValue, Statement};
 
 use super::registered::Registered;
 use super::span::ColumnId;
+use crate::recognise::harmless::{self, Mentions};
+use added::Added;
 
 pub(crate) use columns::Kind;
+use columns::Traits;
 pub(super) use queries::ACTIVITY;
 
 /// A row of the two questions.
@@ -30,6 +34,7 @@ pub(crate) struct Catalogue {
     tables: BTreeMap<Name, Table>,
     independent: HashSet<Name>,
     others: HashSet<Name>,
+    added: Added,
     /// Roles that can log in and write a registered table.
     pub(crate) writers: BTreeSet<String>,
     /// When the server was started, and the name of the database.
@@ -58,7 +63,11 @@ pub(crate) enum Meant<'c> {
 /// The question whose rows [`Catalogue::read`] takes.
 pub(super) fn question(registered: &Registered, writers: &[String]) -> Statement {
     let lines: Vec<String> = registered.tables().map(|(schema, name)| format!("{schema}\t{name}")).collect();
-    Statement::new(queries::FACTS).with(lines.join("\n")).with(writers.join("\n"))
+    Statement::new(queries::FACTS)
+        .with(lines.join("\n"))
+        .with(writers.join("\n"))
+        .with(harmless::called())
+        .with(harmless::stable())
 }
 
 /// The rows of a question as texts.
@@ -88,9 +97,9 @@ impl Catalogue {
         for (number, (schema, table, column)) in registered.columns().enumerate() {
             let found = catalogue.tables.get_mut(&(schema.clone(), table.clone()));
             match found.map(|table| (table.columns.get(column).copied(), table)) {
-                Some((Some(Kind::Integer), table)) => table.registered.push((column.clone(), number)),
+                Some((Some(kind), table)) if kind.is_ordered() => table.registered.push((column.clone(), number)),
                 Some((Some(_), _)) => problems.push(format!(
-                    "{schema}.{table}.{column} is no smallint, integer or bigint that is stored as it is written"
+                    "{schema}.{table}.{column} is no smallint, integer, bigint, date, timestamp, uuid or text in the order of bytes that is stored as it is written"
                 )),
                 Some((None, _)) => problems.push(format!("the table {schema}.{table} has no column {column}")),
                 None => problems.push(format!("there is no table {schema}.{table}")),
@@ -109,20 +118,13 @@ impl Catalogue {
         let name = || (first.clone(), second.clone());
         match &kind[..] {
             "column" => {
-                let kind = match (fourth.parse(), &fifth[..]) {
-                    // A generated column is shown like any other, and bounds nothing.
-                    (Ok(number), "true true" | "true false") => match Kind::of(number, false) {
-                        Kind::Other => Kind::Other,
-                        _ => Kind::Shown,
-                    },
-                    (Ok(number), deterministic) => Kind::of(number, deterministic == "false true"),
-                    _ => Kind::Other,
-                };
+                let kind = kind_of(fourth, fifth);
                 self.tables.entry(name()).or_default().columns.insert(third.clone(), kind);
             }
             "acts" => self.tables.entry(name()).or_default().acts = true,
             "independent" => drop(self.independent.insert(name())),
             "other" => drop(self.others.insert(name())),
+            "added" => self.added.take(first, second),
             "start" => self.start = name(),
             "version" => {}
             "writer" => {
@@ -144,6 +146,11 @@ impl Catalogue {
         None
     }
 
+    /// Registered tables.
+    pub(super) fn table_count(&self) -> usize {
+        self.tables.len()
+    }
+
     /// Whether sessions would say of themselves under both what they say under one.
     pub(super) fn has_same_surroundings(&self, other: &Self) -> bool {
         let of = |catalogue: &Self| -> Vec<Fact> {
@@ -153,6 +160,21 @@ impl Catalogue {
             catalogue.facts.iter().filter(is_one).cloned().collect()
         };
         self.start == other.start && of(self) == of(other)
+    }
+
+    /// What of a user a statement may call that compares and shows columns of PostgreSQL's types alone.
+    pub(crate) fn called_by(&self, mentions: &Mentions) -> Option<String> {
+        self.added.called_by(mentions)
+    }
+
+    /// What of a user a statement that writes a plain table may run.
+    pub(crate) fn run_by(&self, mentions: &Mentions) -> Option<String> {
+        self.added.run_by(mentions)
+    }
+
+    /// The same of a statement whose tables are not known: they are among what it mentions.
+    pub(crate) fn run_or_read_by(&self, mentions: &Mentions) -> Option<String> {
+        self.added.run_or_read_by(mentions)
     }
 
     /// What `name` means to a session that searches these schemas in this order.
@@ -173,6 +195,22 @@ impl Catalogue {
             }
         }
         Meant::Unknown
+    }
+}
+
+/// The kind of a column by the number of its type, and by whether it is generated, deterministic, exact and bytewise.
+fn kind_of(number: &str, about: &str) -> Kind {
+    let about: Vec<bool> = about.split(' ').map(|word| word == "true").collect();
+    match (number.parse(), &about[..]) {
+        // A generated column is shown like any other, and bounds nothing.
+        (Ok(number), [true, ..]) => match Kind::of(number, Traits::default()) {
+            Kind::Other => Kind::Other,
+            _ => Kind::Shown,
+        },
+        (Ok(number), &[false, is_deterministic, is_exact, is_bytewise]) => {
+            Kind::of(number, Traits { is_deterministic, is_exact, is_bytewise })
+        }
+        _ => Kind::Other,
     }
 }
 
@@ -202,8 +240,8 @@ mod tests {
     fn read(more: &[[&str; 6]]) -> Result<Catalogue> {
         let registered: Registered = "shop.orders.customer".parse().unwrap();
         let mut facts = vec![
-            fact(["column", "shop", "orders", "customer", "23", "false true"]),
-            fact(["column", "shop", "orders", "note", "25", "false true"]),
+            fact(["column", "shop", "orders", "customer", "23", "false true true false"]),
+            fact(["column", "shop", "orders", "note", "25", "false true true false"]),
             fact(["independent", "public", "logs", "", "", ""]),
             fact(["other", "first", "orders", "", "", ""]),
             fact(["writer", "app", "false", "", "", ""]),
@@ -241,7 +279,7 @@ mod tests {
             assert!(why.contains(part), "{part}: {why}");
         }
         let registered: Registered = "shop.orders.note,shop.orders.none,none.none.none".parse().unwrap();
-        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true"])];
+        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true true false"])];
         let why = Catalogue::read(facts, &registered, &[]).unwrap_err().to_string();
         assert!(
             why.contains("no smallint")

@@ -1,7 +1,7 @@
 //! The two questions to the catalogue. Every row is six texts: a kind, and what belongs to it.
 //!
 //! The parameters of [`FACTS`] are the registered tables, a line each: schema, tab, table; and the roles that are allowed to
-//! write, a line each. Objects of users have numbers from 16,384 on.
+//! write, a line each; the names that statements may call, and those of them that must not be volatile. Objects of users have numbers from 16,384 on.
 
 /// What [`super::Catalogue`] is made of.
 pub(super) const FACTS: &str = "
@@ -28,10 +28,40 @@ logins AS (
     SELECT l.oid AS id, l.rolname, l.rolsuper, EXISTS (SELECT FROM may WHERE pg_has_role(l.oid, may.id, 'MEMBER')) AS may_write
     FROM pg_catalog.pg_roles AS l WHERE l.rolcanlogin),
 allowed AS (SELECT unnest(string_to_array($2::text, chr(10))) AS name),
+-- What users have added that may run anything: functions, but for those that an extension brings in C and that are not volatile.
+extended (catalogue, id) AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e'),
+own AS MATERIALIZED (SELECT f.oid AS id, f.* FROM pg_catalog.pg_proc AS f WHERE f.oid >= 16384 AND NOT (f.prokind = 'f' AND f.provolatile <> 'v'
+    AND f.prolang IN (SELECT oid FROM pg_catalog.pg_language WHERE lanname IN ('c', 'internal'))
+    AND f.oid IN (SELECT id FROM extended WHERE catalogue = 'pg_catalog.pg_proc'::regclass))),
+own_operators AS MATERIALIZED (SELECT o.oid AS id, o.* FROM pg_catalog.pg_operator AS o
+    WHERE o.oid >= 16384 AND (o.oprcode < 16384 OR o.oprcode IN (SELECT id FROM own))),
+-- Domains, types that a function of them reads, and what holds such; an enum is read by PostgreSQL itself.
+own_types (id) AS (
+    SELECT t.oid FROM pg_catalog.pg_type AS t LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
+    WHERE t.oid >= 16384 AND (t.typtype IN ('d', 'r', 'm') OR (t.typtype = 'c' AND c.relkind NOT IN ('r', 'p') AND c.relpersistence <> 't')
+    OR (t.typtype NOT IN ('e', 'c') AND t.typelem = 0 AND (t.typinput IN (SELECT id FROM own) OR t.typoutput IN (SELECT id FROM own))))
+    UNION SELECT t.oid FROM own_types AS o JOIN pg_catalog.pg_type AS t ON t.typelem = o.id),
+-- Tables that run something of a user when they are written, or when a statement on them is planned.
+tainted (id) AS MATERIALIZED (
+    SELECT coalesce(i.indrelid, k.conrelid, a.adrelid) FROM pg_catalog.pg_depend AS d
+    LEFT JOIN pg_catalog.pg_index AS i ON d.classid = 'pg_catalog.pg_class'::regclass AND i.indexrelid = d.objid
+    LEFT JOIN pg_catalog.pg_constraint AS k ON d.classid = 'pg_catalog.pg_constraint'::regclass AND k.oid = d.objid
+    LEFT JOIN pg_catalog.pg_attrdef AS a ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND a.oid = d.objid
+    WHERE d.refobjid >= 16384 AND (
+        (d.refclassid = 'pg_catalog.pg_proc'::regclass AND d.refobjid IN (SELECT id FROM own))
+        OR (d.refclassid = 'pg_catalog.pg_operator'::regclass AND d.refobjid IN (SELECT id FROM own_operators))
+        OR (d.refclassid = 'pg_catalog.pg_type'::regclass AND d.refobjid IN (SELECT id FROM own_types))
+        OR (d.refclassid = 'pg_catalog.pg_opclass'::regclass AND d.refobjid NOT IN (SELECT id FROM extended WHERE catalogue = 'pg_catalog.pg_opclass'::regclass)))),
+-- Tables whose reads run nothing of a user.
+readable (id) AS (SELECT c.oid FROM pg_catalog.pg_class AS c
+    WHERE c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND NOT c.relrowsecurity
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE c.oid IN (inhrelid, inhparent))
+    AND NOT EXISTS (SELECT FROM tainted WHERE tainted.id = c.oid)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND atttypid IN (SELECT id FROM own_types))),
 -- Tables whose writes do nothing elsewhere: no trigger, no rule, no row security, no foreign key that acts, nothing of users.
 independent (id) AS (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' AND NOT c.relrowsecurity AND NOT c.relhasrules
-    AND c.oid NOT IN (SELECT id FROM tables)
+    AND c.oid NOT IN (SELECT id FROM tables) AND NOT EXISTS (SELECT FROM tainted WHERE tainted.id = c.oid)
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE c.oid IN (inhrelid, inhparent))
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal)
     AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE confrelid = c.oid AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd')))
@@ -42,6 +72,10 @@ independent (id) AS (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.
         OR (d.classid = 'pg_catalog.pg_class'::regclass AND d.objid IN (SELECT indexrelid FROM pg_catalog.pg_index WHERE indrelid = c.oid)))))
 SELECT 'column', nspname::text, relname::text, attname::text, atttypid::text,
     (attgenerated <> '')::text || ' ' || coalesce((SELECT collisdeterministic FROM pg_catalog.pg_collation AS o WHERE o.oid = attcollation), true)::text
+        || ' ' || (atttypmod = -1)::text
+        -- \"C\", \"POSIX\", or the database's own if that is one of them.
+        || ' ' || (attcollation IN (950, 951) OR (attcollation = 100 AND EXISTS (SELECT FROM pg_catalog.pg_database AS b
+            WHERE b.datname = current_database() AND b.datcollate IN ('C', 'POSIX') AND coalesce(to_jsonb(b) ->> 'datlocprovider', 'c') = 'c')))::text
     FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it is no plain table (a view, a partitioned, foreign, temporary or unlogged one)', '', ''
     FROM tables WHERE relkind <> 'r' OR relpersistence <> 'p'
@@ -64,6 +98,30 @@ UNION ALL SELECT 'wrong', nspname::text, relname::text, 'a default, an index or 
         (d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid IN (SELECT oid FROM pg_catalog.pg_attrdef WHERE adrelid = tables.id))
         OR (d.classid = 'pg_catalog.pg_constraint'::regclass AND d.objid IN (SELECT oid FROM pg_catalog.pg_constraint WHERE conrelid = tables.id))
         OR (d.classid = 'pg_catalog.pg_class'::regclass AND d.objid IN (SELECT indexrelid FROM pg_catalog.pg_index WHERE indrelid = tables.id))))
+UNION ALL SELECT 'wrong', nspname::text, relname::text, 'a default, an index or a constraint of it has an operator or a type of a user', '', ''
+    FROM tables WHERE EXISTS (SELECT FROM tainted WHERE tainted.id = tables.id)
+UNION ALL SELECT 'added', 'functions', coalesce(string_agg(DISTINCT proname::text, chr(10) ORDER BY proname::text), ''), '', '', '' FROM own
+    WHERE proname = ANY (string_to_array($3::text, chr(10))) OR (pronargs > 0 AND (pronargs - pronargdefaults <= 1 OR provariadic <> 0))
+UNION ALL SELECT 'added', 'operators', coalesce(string_agg(DISTINCT oprname::text, chr(10) ORDER BY oprname::text), ''), '', '', '' FROM own_operators
+UNION ALL SELECT 'added', 'types', coalesce(string_agg(DISTINCT typname::text, chr(10) ORDER BY typname::text), ''), '', '', ''
+    FROM pg_catalog.pg_type WHERE oid IN (SELECT id FROM own_types)
+UNION ALL SELECT 'added', 'relations', coalesce(string_agg(DISTINCT relname::text, chr(10) ORDER BY relname::text), ''), '', '', '' FROM pg_catalog.pg_class AS c
+    WHERE c.oid >= 16384 AND c.relkind NOT IN ('i', 'I', 't', 'S') AND c.relpersistence <> 't' AND c.oid NOT IN (SELECT id FROM readable)
+UNION ALL SELECT 'added', 'a cast of a user is a function', '', '', '', '' WHERE EXISTS (SELECT FROM pg_catalog.pg_cast AS c
+    WHERE c.oid >= 16384 AND c.castfunc <> 0 AND (c.castfunc < 16384 OR c.castfunc IN (SELECT id FROM own)))
+UNION ALL SELECT 'added', 'a user has added a check to a domain of PostgreSQL''s own', '', '', '', ''
+    WHERE EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE oid >= 16384 AND contypid BETWEEN 1 AND 16383)
+UNION ALL SELECT 'added', 'a user has added a function to pg_catalog', '', '', '', ''
+    WHERE EXISTS (SELECT FROM own WHERE pronamespace = 'pg_catalog'::regnamespace)
+UNION ALL SELECT 'added', 'a user has added a way to sort', '', '', '', '' WHERE EXISTS (SELECT FROM pg_catalog.pg_opclass AS c
+    WHERE c.oid >= 16384 AND c.opcdefault AND c.oid NOT IN (SELECT id FROM extended WHERE catalogue = 'pg_catalog.pg_opclass'::regclass))
+UNION ALL SELECT 'added', 'a user has changed a view of PostgreSQL''s own', '', '', '', '' WHERE EXISTS (SELECT FROM pg_catalog.pg_rewrite AS w
+    JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid WHERE w.ev_class < 16384 AND d.refobjid >= 16384)
+UNION ALL SELECT 'added', 'a user has changed a function of PostgreSQL''s own', '', '', '', '' WHERE EXISTS (SELECT FROM pg_catalog.pg_proc AS f
+    WHERE f.oid < 16384 AND f.proname = ANY (string_to_array($3::text, chr(10)))
+    AND f.prolang NOT IN (SELECT oid FROM pg_catalog.pg_language WHERE lanname IN ('c', 'internal', 'sql')))
+UNION ALL SELECT 'added', 'a function of PostgreSQL''s own that is known here is volatile in this version', '', '', '', '' WHERE EXISTS (
+    SELECT FROM pg_catalog.pg_proc WHERE oid < 16384 AND proname = ANY (string_to_array($4::text, chr(10))) AND provolatile = 'v')
 UNION ALL SELECT 'writer', rolname::text, rolsuper::text, '', '', '' FROM logins WHERE may_write
 UNION ALL SELECT 'definer', f.oid::regprocedure::text, pg_get_userbyid(f.proowner)::text,
     (SELECT min(l.rolname) FROM logins AS l WHERE l.rolname NOT IN (SELECT name FROM allowed) AND has_function_privilege(l.id, f.oid, 'EXECUTE'))::text, '', ''

@@ -2,8 +2,18 @@
 
 use super::{Session, Statement};
 
-/// Words of statements after which a name of a table may mean another one.
-const MOVES_PATH: [&str; 5] = ["SEARCH_PATH", "SCHEMA", "ROLE", "AUTHORIZATION", "DISCARD"];
+/// Words of statements after which a text may mean something else: names of tables, and how characters are read.
+const MOVES_PATH: [&str; 9] = [
+    "SEARCH_PATH",
+    "SCHEMA",
+    "ROLE",
+    "AUTHORIZATION",
+    "DISCARD",
+    "ENCODING",
+    "NAMES",
+    "CONFORMING",
+    "NULL_EQUALS",
+];
 
 /// The statement, if its words are exactly those of one that is listed.
 pub(super) fn recognise(plain: &str) -> Option<Statement> {
@@ -29,7 +39,7 @@ pub(super) fn recognise(plain: &str) -> Option<Statement> {
         {
             Statement::Savepoint
         }
-        ["SHOW", name] if is_name(name) => Statement::Show,
+        ["SHOW", ..] => Statement::Show,
         ["SET", "CONSTRAINTS", ..] => return None,
         ["SET" | "RESET" | "DISCARD" | "DEALLOCATE" | "LISTEN" | "UNLISTEN" | "NOTIFY", ..] => {
             Statement::Session(Session {

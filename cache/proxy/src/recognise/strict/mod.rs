@@ -6,6 +6,7 @@
 //! the caller, as a list of [`Need`]s.
 
 mod control;
+mod moments;
 mod operands;
 mod read;
 #[cfg(test)]
@@ -16,22 +17,19 @@ use sqlparser::ast::Statement as Parsed;
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-use super::{MAX_DEPTH, Reason, UNREADABLE, recognise, words};
+use super::harmless::harmless;
+use super::{MAX_DEPTH, Reason, UNREADABLE, words};
 
-#[cfg(test)]
-pub(crate) use operands::End;
-pub(crate) use operands::{Operand, Range, plain_integer};
+pub(crate) use moments::Moment;
+pub(crate) use operands::{End, Operand, Range, plain_integer};
 
 /// What a statement is to a cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Statement {
     /// A read of one table whose reply depends on its rows in a range alone.
     Read(Read),
-    /// It may be a read of one table, of which no reply is kept, for this reason.
-    PlainRead {
-        table: Name,
-        reason: Reason,
-    },
+    /// No reply of it is kept, for this reason. It writes nothing if nothing of a user is among what it names.
+    Harmless(Reason),
     /// Rows of one table within these ranges change, and nothing else.
     Write(Write),
     /// A transaction begins; of the session's usual kind if that is plain.
@@ -73,6 +71,8 @@ pub(crate) struct Read {
     /// Whether it shows every column.
     pub(crate) shows_all: bool,
     pub(crate) needs: Vec<(String, Need)>,
+    /// What columns are compared with.
+    pub(crate) compared: Vec<(String, Operand)>,
     pub(crate) ranges: Vec<(String, Range)>,
     /// How often each parameter occurs.
     pub(crate) params: Vec<usize>,
@@ -94,40 +94,40 @@ pub(crate) enum Need {
     /// Of a type whose texts depend on the session's settings alone.
     Shown,
     Integer,
+    /// An integer, a date or a timestamp.
+    Ordered,
     Bool,
-    /// Text that is compared by bytes, or a UUID.
+    /// Text that is compared by bytes, a UUID, a date or a timestamp.
     Text,
-    /// An integer, a truth value, a text or a UUID: all that can be equal to a parameter.
+    /// An integer, a truth value, a text, a UUID, a date or a timestamp: all that can be equal to a parameter.
     Equal,
 }
 
 /// What `text` is; it is read in one way or it is unknown.
 pub(crate) fn statement(text: &str) -> Statement {
-    let plain = match words::plain(text) {
-        Ok(plain) => plain,
-        Err(reason) => return Statement::Unknown(reason),
-    };
+    match understood(text) {
+        Ok(statement) => statement,
+        Err(reason) => match harmless(text) {
+            Ok(()) => Statement::Harmless(reason),
+            // What a SELECT calls says more than what the cache misses in it.
+            Err(why) => Statement::Unknown(if why.starts_with("it calls") { why } else { reason }),
+        },
+    }
+}
+
+fn understood(text: &str) -> Result<Statement, Reason> {
+    let plain = words::plain(text)?;
     if let Some(control) = control::recognise(&plain) {
-        return control;
+        return Ok(control);
     }
     let parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(MAX_DEPTH);
     let parsed = parser.try_with_sql(&plain).and_then(|mut parser| parser.parse_statements());
     match parsed.map(<[Parsed; 1]>::try_from) {
-        Ok(Ok([Parsed::Query(query)])) => {
-            read::recognise(&query, &plain).unwrap_or_else(|reason| other_read(&plain, &query, reason))
-        }
-        Ok(Ok([other])) => write::recognise(&other, &plain).unwrap_or_else(Statement::Unknown),
-        Ok(Err(all)) if all.is_empty() => Statement::Show,
-        Ok(Err(_)) => Statement::Unknown("it is more than one statement".to_owned()),
-        Err(_) => Statement::Unknown(format!("{UNREADABLE}: its grammar is not known here")),
-    }
-}
-
-/// A read that suggestions know calls nothing but what is listed: it changes nothing if its table is a plain one.
-fn other_read(plain: &str, query: &sqlparser::ast::Query, reason: Reason) -> Statement {
-    match (recognise(plain), read::table_of(query)) {
-        (Ok(super::Statement::Read { .. }), Some(table)) => Statement::PlainRead { table, reason },
-        _ => Statement::Unknown(reason),
+        Ok(Ok([Parsed::Query(query)])) => read::recognise(&query, &plain),
+        Ok(Ok([other])) => write::recognise(&other, &plain),
+        Ok(Err(all)) if all.is_empty() => Ok(Statement::Show),
+        Ok(Err(_)) => Err("it is more than one statement".to_owned()),
+        Err(_) => Err(format!("{UNREADABLE}: its grammar is not known here")),
     }
 }
 

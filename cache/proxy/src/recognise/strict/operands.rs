@@ -9,7 +9,7 @@ pub(crate) enum Operand {
     /// A parameter, by its place from 0 on; it must have an integer type, or none that was declared.
     Param(usize),
     /// A text between quotes that is no integer.
-    Text,
+    Text(String),
     Bool,
 }
 
@@ -24,11 +24,18 @@ pub(crate) enum Range {
     All(Vec<Range>),
 }
 
-/// The end of a range: an operand, and what is to be added to it.
+/// The end of a range: an operand, and what is to be added to it if the values are integers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) operand: Operand,
     pub(crate) plus: i64,
+}
+
+impl Operand {
+    /// Whether it can bound a column.
+    pub(super) const fn is_bound(&self) -> bool {
+        !matches!(self, Self::Bool)
+    }
 }
 
 impl Range {
@@ -83,7 +90,9 @@ fn constant(value: &Value) -> Option<Operand> {
             number.checked_sub(1).map(Operand::Param)
         }
         Value::Number(text, false) => plain_integer(text).map(Operand::Integer),
-        Value::SingleQuotedString(text) => Some(plain_integer(text).map_or(Operand::Text, Operand::Integer)),
+        Value::SingleQuotedString(text) => {
+            Some(plain_integer(text).map_or_else(|| Operand::Text(text.clone()), Operand::Integer))
+        }
         Value::Boolean(_) => Some(Operand::Bool),
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, Ident, InTarget, LimitClause, OrderBy,
-    OrderByKind, Query, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, UnaryOperator, Value,
+    OrderByKind, Query, SelectItem, SelectItemQualifiedWildcardKind, UnaryOperator, Value,
     WildcardAdditionalOptions,
 };
 
@@ -10,7 +10,7 @@ use super::operands::{Operand, Range, operand};
 use super::{Name, Need, Read, Reason, Statement, params};
 use crate::recognise::clauses::clauses;
 use crate::recognise::expression::plain_call;
-use crate::recognise::{Table, folded, only_table, table_parts};
+use crate::recognise::{Table, folded, table_parts};
 
 /// # Errors
 /// Why no reply of it could be kept.
@@ -29,19 +29,11 @@ pub(super) fn recognise(query: &Query, plain: &str) -> Result<Statement, Reason>
     let table = Name::of(&reader.table.parts).ok_or("its table is one of another database")?;
     if reader.ranges.is_empty() {
         return Err(
-            "no condition bounds a column by =, <, <=, >, >=, BETWEEN or IN and an integer".to_owned()
+            "no condition bounds a column by =, <, <=, >, >=, BETWEEN or IN and a constant".to_owned()
         );
     }
-    let Reader { shows_all, needs, ranges, .. } = reader;
-    Ok(Statement::Read(Read { table, shows_all, needs, ranges, params: params(plain) }))
-}
-
-/// The table that a query names, whatever else is in it.
-pub(super) fn table_of(query: &Query) -> Option<Name> {
-    match &*query.body {
-        SetExpr::Select(select) => Name::of(&only_table(&select.from).ok()?.parts),
-        _ => None,
-    }
+    let Reader { shows_all, needs, compared, ranges, .. } = reader;
+    Ok(Statement::Read(Read { table, shows_all, needs, compared, ranges, params: params(plain) }))
 }
 
 /// What was read of a statement so far.
@@ -51,12 +43,20 @@ struct Reader {
     given: Vec<String>,
     shows_all: bool,
     needs: Vec<(String, Need)>,
+    compared: Vec<(String, Operand)>,
     ranges: Vec<(String, Range)>,
 }
 
 impl Reader {
     const fn new(table: Table) -> Self {
-        Self { table, given: Vec::new(), shows_all: false, needs: Vec::new(), ranges: Vec::new() }
+        Self {
+            table,
+            given: Vec::new(),
+            shows_all: false,
+            needs: Vec::new(),
+            compared: Vec::new(),
+            ranges: Vec::new(),
+        }
     }
 
     fn projected(&mut self, item: &SelectItem) -> Result<(), Reason> {
@@ -150,9 +150,10 @@ impl Reader {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.need(expr, Need::Bool),
             Expr::BinaryOp { left, op, right } => self.comparison(left, op, right, must_hold),
             Expr::Between { expr, negated, low, high } => {
-                let ends = [low, high].map(|end| operand(end).filter(is_number));
+                let ends = [low, high].map(|end| operand(end).filter(Operand::is_bound));
                 let [Some(low), Some(high)] = ends else { return Err(unknown_operand()) };
-                self.need(expr, Need::Integer)?;
+                self.compare(expr, Need::Ordered, &low)?;
+                self.compare(expr, Need::Ordered, &high)?;
                 self.bound(expr, Range::closed(low, high), must_hold && !negated);
                 Ok(())
             }
@@ -169,16 +170,19 @@ impl Reader {
     /// `expr IN (…)`: all integers, all texts or all parameters, so that they have one type.
     fn listed(&mut self, expr: &Expr, operands: Vec<Operand>, must_hold: bool) -> Result<(), Reason> {
         let is_all = |is_like: fn(&Operand) -> bool| operands.iter().all(is_like);
-        if is_all(|operand| matches!(operand, Operand::Integer(_))) {
-            self.need(expr, Need::Integer)?;
+        let need = if is_all(|operand| matches!(operand, Operand::Integer(_))) {
+            Need::Integer
         } else if is_all(|operand| matches!(operand, Operand::Param(_))) {
-            self.need(expr, Need::Equal)?;
-        } else if is_all(|operand| matches!(operand, Operand::Text)) {
-            return self.need(expr, Need::Text);
+            Need::Equal
+        } else if is_all(|operand| matches!(operand, Operand::Text(_))) {
+            Need::Text
         } else {
             return Err(unknown_operand());
+        };
+        operands.iter().try_for_each(|operand| self.compare(expr, need, operand))?;
+        if operands.iter().all(Operand::is_bound) {
+            self.bound(expr, Range::Among(operands), must_hold);
         }
-        self.bound(expr, Range::Among(operands), must_hold);
         Ok(())
     }
 
@@ -202,18 +206,25 @@ impl Reader {
         let need = match operand {
             Operand::Integer(_) if is_equality && is_quoted(other) => Need::Equal,
             Operand::Integer(_) if is_equality || is_order => Need::Integer,
-            Operand::Param(_) if is_order => Need::Integer,
+            Operand::Param(_) | Operand::Text(_) if is_order && operand.is_bound() => Need::Ordered,
             Operand::Param(_) if is_equality => Need::Equal,
-            Operand::Text if is_equality => Need::Text,
+            Operand::Text(_) if is_equality => Need::Text,
             Operand::Bool if is_equality => Need::Bool,
             _ => return Err("it compares by an operator that is not known here".to_owned()),
         };
-        self.need(column, need)?;
-        if is_number(&operand)
+        self.compare(column, need, &operand)?;
+        if operand.is_bound()
             && let Some(range) = Range::of(&op, operand)
         {
             self.bound(column, range, must_hold);
         }
+        Ok(())
+    }
+
+    /// What is compared with a moment must be one that is read in one way.
+    fn compare(&mut self, expr: &Expr, need: Need, operand: &Operand) -> Result<(), Reason> {
+        self.need(expr, need)?;
+        self.compared.extend(self.column(expr).map(|column| (column, operand.clone())));
         Ok(())
     }
 
@@ -252,10 +263,6 @@ pub(super) fn column(table: &Table, expr: &Expr) -> Option<String> {
 
 fn is_alias(table: &Table, ident: &Ident) -> bool {
     folded(ident) == table.alias
-}
-
-const fn is_number(operand: &Operand) -> bool {
-    matches!(operand, Operand::Integer(_) | Operand::Param(_))
 }
 
 /// Whether an integer stands between quotes: then it may as well be a text.

@@ -15,7 +15,7 @@ fn is_unknown(text: &str) -> bool {
     matches!(statement(text), Statement::Unknown(_))
 }
 
-const fn end(operand: Operand, plus: i64) -> Option<End> {
+fn end(operand: Operand, plus: i64) -> Option<End> {
     Some(End { operand, plus })
 }
 
@@ -30,6 +30,8 @@ fn conditions_bound_columns() {
         ("t.a < $2::int", Between(None, end(Param(1), -1))),
         ("a BETWEEN $1 AND '9'", Between(end(Param(0), 0), end(Integer(9), 0))),
         ("a IN (1, 2)", Among(vec![Integer(1), Integer(2)])),
+        ("a < '2026-01-05'", Between(None, end(Operand::Text("2026-01-05".to_owned()), -1))),
+        ("a IN ('2026-01-05')", Among(vec![Operand::Text("2026-01-05".to_owned())])),
         (
             "a >= 1 AND (a <= 2 AND b IS NULL)",
             All(vec![Between(end(Integer(1), 0), None), Between(None, end(Integer(2), 0))]),
@@ -60,10 +62,8 @@ fn what_is_not_certain_is_no_read_that_is_kept() {
         "a + 0 = 5",
         "abs(a) = 5",
         "a = 9999999999999999999",
-        "a = '5 '",
         "a IN (1, $1)",
         "a IN (1, '2x')",
-        "a = 5 AND b < 'x'",
         "a = 5 AND b LIKE 'x%'",
         "a = 5 AND b = c",
         "a = 5 AND now() > b",
@@ -154,8 +154,8 @@ fn writes_have_the_ranges_that_hold_before_and_after() {
         other => panic!("{text}: {other:?}"),
     };
     for (text, expected) in [
-        ("INSERT INTO t (a, b) VALUES (1, 'x'), ($1, 'y')", &["a"][..]),
-        ("INSERT INTO t (a, b) VALUES (1, 'x') ON CONFLICT DO NOTHING", &["a"]),
+        ("INSERT INTO t (a, b) VALUES (1, 'x'), ($1, 'y')", &["a", "b"][..]),
+        ("INSERT INTO t (a, b) VALUES (1, 'x') ON CONFLICT DO NOTHING", &["a", "b"]),
         ("INSERT INTO t (a, b) VALUES (1, 2) RETURNING *", &["a", "b"]),
         ("INSERT INTO t (a, b) VALUES (1, CURRENT_TIMESTAMP)", &["a"]),
         ("UPDATE t SET b = now() WHERE a = 5", &["a"]),
@@ -221,7 +221,7 @@ proptest! {
 #[test]
 fn explanations_are_those_of_the_cache() {
     for (text, expected) in [
-        ("SELECT b FROM t WHERE a = 5 AND c = 'x'", "a cache can answer it if t.a is registered"),
+        ("SELECT b FROM t WHERE a = 5 AND c = 'x'", "a cache can answer it if t.a or t.c is registered"),
         (
             "SELECT lower(b) FROM t WHERE a = 5",
             "it is relayed: it selects what is no column and no count, min, max or sum of one; suggestions count it for t.a",

@@ -98,7 +98,7 @@ fn inserted(insert: &Insert) -> Result<(Vec<String>, Ranges), Reason> {
     let ranges = columns.iter().enumerate().filter(|_| keeps_rows).filter_map(|(nth, name)| {
         let [name] = &table_parts(name).ok()?[..] else { return None };
         let operands: Vec<Operand> =
-            rows.iter().map(|row| row.get(nth).and_then(number)).collect::<Option<_>>()?;
+            rows.iter().map(|row| row.get(nth).and_then(constant)).collect::<Option<_>>()?;
         Some((name.clone(), Range::Among(operands)))
     });
     Ok((table_parts(name)?, ranges.collect()))
@@ -273,14 +273,14 @@ fn conjuncts(condition: &Expr) -> Vec<&Expr> {
 
 fn bound(table: &Table, condition: &Expr) -> Option<(String, Range)> {
     match condition {
-        Expr::BinaryOp { left, op, right } => Some((column(table, left)?, Range::of(op, number(right)?)?)),
+        Expr::BinaryOp { left, op, right } => Some((column(table, left)?, Range::of(op, constant(right)?)?)),
         Expr::Between { expr, negated: false, low, high } => {
-            Some((column(table, expr)?, Range::closed(number(low)?, number(high)?)))
+            Some((column(table, expr)?, Range::closed(constant(low)?, constant(high)?)))
         }
         _ => None,
     }
 }
 
-fn number(expr: &Expr) -> Option<Operand> {
-    operand(expr).filter(|operand| matches!(operand, Operand::Integer(_) | Operand::Param(_)))
+fn constant(expr: &Expr) -> Option<Operand> {
+    operand(expr).filter(Operand::is_bound)
 }

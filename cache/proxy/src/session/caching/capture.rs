@@ -1,6 +1,7 @@
 //! The reply to a read, on its way to the client, if it is to be kept.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::cache::Ticket;
 
@@ -14,6 +15,8 @@ pub(super) struct Capture {
     /// The transaction's state when the statement was sent, which must be the same after it.
     transaction: u8,
     is_complete: bool,
+    /// When the statement came.
+    pub(super) begun: Instant,
 }
 
 /// What has become of a reply.
@@ -28,8 +31,16 @@ pub(super) enum Captured {
 }
 
 impl Capture {
-    pub(super) const fn new(ticket: Ticket, key: Arc<[u8]>, max_bytes: usize, transaction: u8) -> Self {
-        Self { ticket, key, reply: Vec::new(), max_bytes, transaction, is_complete: false }
+    pub(super) fn new(ticket: Ticket, key: Arc<[u8]>, max_bytes: usize, transaction: u8) -> Self {
+        Self {
+            ticket,
+            key,
+            reply: Vec::new(),
+            max_bytes,
+            transaction,
+            is_complete: false,
+            begun: Instant::now(),
+        }
     }
 
     pub(super) const fn ticket(&self) -> &Ticket {

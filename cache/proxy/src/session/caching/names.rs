@@ -184,10 +184,9 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recognise::strict::Statement;
 
     fn plan(number: u64) -> Option<Arc<Plan>> {
-        Some(Arc::new(Plan { number, statement: Statement::Show, declared: [].into() }))
+        Some(Arc::new(Plan { number, ..Plan::default() }))
     }
 
     fn number(names: &Names, name: &[u8]) -> Option<u64> {

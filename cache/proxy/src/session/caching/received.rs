@@ -6,7 +6,7 @@ use super::Session;
 use super::capture::Captured;
 use super::names::Lost;
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Answer, NoIdentity, Touched, count};
+use crate::cache::{Answer, NoIdentity, Touched, add_time, count};
 use crate::follow::TooLong;
 use crate::recognise::strict::Session as AboutSession;
 use crate::session::relay::End;
@@ -95,9 +95,11 @@ impl Session<'_> {
 
     fn fill(&self, state: &mut State) {
         let Some(capture) = state.capture.take() else { return };
+        let begun = capture.begun;
         let (ticket, key, reply) = capture.into_parts();
         if self.cache.results.fill(&ticket, key, reply) {
             count(&self.cache.counters.filled);
+            add_time(&self.cache.counters.fill_nanos, begun);
         } else {
             self.cache.counters.relayed("a write has overtaken it");
         }
@@ -105,7 +107,10 @@ impl Session<'_> {
 
     /// All that was sent is answered.
     fn rests(&self, state: &mut State, transaction: u8) {
-        state.holds.drain(..).for_each(|hold| self.cache.release(hold));
+        for hold in state.holds.drain(..) {
+            self.cache.release(hold);
+        }
+        self.ends_views(state, transaction);
         state.held = Touched::default();
         state.names.rest();
         state.block = match (transaction, state.block) {
@@ -116,6 +121,21 @@ impl Session<'_> {
         if transaction == b'I' {
             state.pending = Touched::default();
             state.portals.clear();
+        }
+    }
+
+    /// What a doubted statement may have done is committed with the rest of its transaction.
+    fn ends_views(&self, state: &mut State, transaction: u8) {
+        let is_open = transaction != b'I';
+        state.views.retain(|(_, view)| {
+            let is_kept = is_open && !self.cache.results.is_clear(*view);
+            if !is_kept {
+                self.cache.release(*view);
+            }
+            is_kept
+        });
+        if is_open && !state.views.is_empty() {
+            state.block = Block::Other;
         }
     }
 

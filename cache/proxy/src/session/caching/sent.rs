@@ -140,6 +140,9 @@ impl Session<'_> {
             None => Effect::Unknown("its text is not known".to_owned()),
         };
         let done = if state.is_of_other_database { elsewhere(plan, done) } else { done };
+        if matches!(done, Effect::Cacheable(..) | Effect::Nothing(_) | Effect::Write(_)) {
+            self.views(state, reading.number);
+        }
         self.act(state, done, transaction);
     }
 
@@ -179,6 +182,13 @@ impl Session<'_> {
         }
     }
 
+    /// It does what it is taken for as long as the catalogue is what it was in this reading.
+    fn views(&self, state: &mut State, reading: u64) {
+        if state.views.iter().all(|(of, _)| *of != reading) {
+            state.views.push((reading, self.cache.results.view(reading)));
+        }
+    }
+
     fn hold(&self, state: &mut State, touched: &Touched) {
         if state.held.is_all && (state.held.may_define || !touched.may_define) {
             return;
@@ -203,7 +213,7 @@ impl Session<'_> {
 /// A read or write in another database touches nothing here; anything else may change roles, which all databases share.
 fn elsewhere(plan: Option<&Plan>, done: Effect) -> Effect {
     match plan.map(|plan| &plan.statement) {
-        Some(Statement::Read(_) | Statement::PlainRead { .. } | Statement::Write(_)) => {
+        Some(Statement::Read(_) | Statement::Harmless(_) | Statement::Write(_)) => {
             Effect::Nothing("it is in another database".to_owned())
         }
         _ => done,

@@ -2,12 +2,13 @@
 
 use std::mem;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::Session;
 use super::capture::Capture;
 use super::flight::{Extended, Flight};
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Effect, Identity, Plan, count, effect};
+use crate::cache::{Effect, Identity, Plan, add_time, count, effect};
 use crate::recognise::strict::Statement;
 use crate::wire::Fields;
 
@@ -42,7 +43,7 @@ impl Session<'_> {
         let Some(plan) = self.plan_of(&state, flight) else { return Served::Relay };
         let is_known = matches!(
             plan.statement,
-            Statement::Read(_) | Statement::PlainRead { .. } | Statement::Write(_) | Statement::Begin { .. }
+            Statement::Read(_) | Statement::Harmless(_) | Statement::Write(_) | Statement::Begin { .. }
         );
         if is_known && transaction == b'I' && state.must_ask(self.cache.reading().surroundings) {
             return Served::Ask;
@@ -60,12 +61,15 @@ impl Session<'_> {
             self.cache.counters.relayed(reason);
             return Served::Relay;
         };
+        let begun = Instant::now();
         let key = mem::take(&mut state.key);
         let key = key_of(key, &plan, identity, flight);
         if let Some(reply) = self.cache.results.get(&key) {
             state.key = key;
+            let reply = state.hit(flight, &plan, &reply, transaction);
             count(&self.cache.counters.hits);
-            return Served::Reply(state.hit(flight, &plan, &reply, transaction));
+            add_time(&self.cache.counters.hit_nanos, begun);
+            return Served::Reply(reply);
         }
         self.miss(&mut state, &plan, flight, &key, transaction);
         state.key = key;

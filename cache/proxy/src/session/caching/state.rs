@@ -62,6 +62,8 @@ pub(super) struct State {
     /// What the open transaction has touched.
     pub(super) pending: Touched,
     pub(super) holds: Vec<Hold>,
+    /// Statements without an answer that were understood, and by which reading of the catalogue.
+    pub(super) views: Vec<(u64, Hold)>,
     /// What they touch, and not more: a write in it is not held again.
     pub(super) held: Touched,
     pub(super) capture: Option<Capture>,
@@ -91,6 +93,7 @@ impl Default for State {
             block: Block::None,
             pending: Touched::default(),
             holds: Vec::new(),
+            views: Vec::new(),
             held: Touched::default(),
             capture: None,
             question: None,
@@ -191,7 +194,8 @@ impl Drop for Session<'_> {
         let mut state = self.lock();
         self.give_up(&mut state);
         let (process, pid) = (state.process, state.pid);
-        state.holds.drain(..).for_each(|hold| self.cache.doubt(hold, pid));
+        let views: Vec<Hold> = state.views.drain(..).map(|(_, view)| view).collect();
+        state.holds.drain(..).chain(views).for_each(|hold| self.cache.doubt(hold, pid));
         if let Some(pid) = process {
             self.cache.process_left(pid);
         }

@@ -56,10 +56,17 @@ impl History {
 }
 
 /// Numbers from a seed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, bound: i64) -> i64 {
+    /// From a seed of the moment, which is printed.
+    pub(crate) fn new() -> Self {
+        let seed = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff).unwrap();
+        println!("seed {seed}");
+        Self(seed)
+    }
+
+    pub(crate) fn below(&mut self, bound: i64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         i64::try_from(self.0 >> 33).unwrap() % bound
     }

@@ -2,8 +2,12 @@
 
 mod history;
 mod identities;
+mod lookups;
+mod moments;
 mod replies;
 mod rights;
 mod setting;
+mod takeover;
 mod tap;
+mod texts;
 mod transactions;

@@ -127,3 +127,19 @@ fn replies_are_the_same_direct_cold_and_warm() {
         }
     }
 }
+
+#[test]
+fn a_monitor_outlives_its_proxy_and_counts_times() {
+    let Some(mut setting) = Setting::start() else { return };
+    let monitor = setting.proxy().monitor();
+    let mut raw = setting.session_of("reader", &[]);
+    for _ in 0..3 {
+        setting.opens();
+        run(&mut raw, SHAPES[0]);
+    }
+    let counts = monitor.cache_counts().unwrap();
+    assert!(counts.hits > 0 && !counts.hit_time.is_zero() && !counts.fill_time.is_zero(), "{counts:?}");
+    assert_eq!((counts.tables, monitor.is_stopping()), (1, false));
+    setting.runtime.block_on(setting.proxy.take().unwrap().stop());
+    assert!(monitor.is_stopping() && monitor.cache_counts().unwrap().closed.is_some());
+}

@@ -1,14 +1,19 @@
 //! The proxy as a process.
 
+mod metrics;
+
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
 use lacuna_proxy::{CacheCounts, CacheSettings, Counts, Options, Proxy, Suggestions, Upstream};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::net::TcpListener;
 
 use crate::commands::proxy::ProxyArgs;
 use crate::errors;
+use crate::monitoring;
 use crate::output::Output;
 use crate::service::{say, start_log, stop_signal};
 
@@ -35,9 +40,14 @@ fn half_the_processors() -> usize {
 async fn serve(args: &ProxyArgs) -> Result<()> {
     let stop = stop_signal()?;
     allow_connections();
+    let listener = monitored(args.metrics.as_deref()).await?;
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
     let proxy = options(args, suggestions.clone())?.start().await?;
     say(&format!("listening at {}", proxy.address()));
+    if let Some((listener, place)) = listener {
+        say(&format!("metrics at http://{place}/metrics"));
+        tokio::spawn(monitoring::serve(listener, Arc::new(proxy.monitor())));
+    }
     let is_superseded = tokio::select! {
         () = stop => false,
         () = report(args.report_every, suggestions.as_deref(), &proxy) => false,
@@ -47,6 +57,15 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
     proxy.drain(Duration::from_secs(args.drain)).await;
     print(suggestions.as_deref(), counts, cached);
     if is_superseded { Err(superseded()) } else { Ok(()) }
+}
+
+/// Where monitoring is answered.
+async fn monitored(address: Option<&str>) -> Result<Option<(TcpListener, SocketAddr)>> {
+    let Some(address) = address else { return Ok(None) };
+    let why = |why: std::io::Error| Error::unavailable(format!("{address} cannot be listened at: {why}"));
+    let listener = TcpListener::bind(address).await.map_err(why)?;
+    let place = listener.local_addr().map_err(why)?;
+    Ok(Some((listener, place)))
 }
 
 fn superseded() -> Error {
@@ -81,8 +100,8 @@ fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Op
 
 /// The cache, if there is to be one: the command line asks for all that it needs.
 fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
-    let (Some(account), Some(columns)) = (&args.account, &args.register) else { return Ok(None) };
-    let settings = CacheSettings::new(account, columns.parse()?)
+    let Some(account) = &args.account else { return Ok(None) };
+    let settings = CacheSettings::new(account, args.register.join(",").parse()?)
         .with_writers(args.writers.iter().cloned())
         .with_bytes((args.cache_mib as usize) << 20);
     Ok(args.cache.is_some().then_some(settings))

@@ -1,0 +1,89 @@
+//! What a proxy tells monitoring.
+
+use std::fmt::Write as _;
+
+use lacuna_proxy::{CacheCounts, Counts, Monitor};
+
+use crate::monitoring::{Monitored, family, label};
+
+const PREFIX: &str = "lacuna_proxy";
+
+/// Name, kind, help and value.
+type Metric = (&'static str, &'static str, &'static str, u64);
+
+impl Monitored for Monitor {
+    fn metrics(&self) -> String {
+        let mut text = String::new();
+        of_sessions(self.counts()).iter().for_each(|metric| add(&mut text, metric));
+        if let Some(counts) = self.cache_counts() {
+            of_cache(&counts).iter().for_each(|metric| add(&mut text, metric));
+            seconds(&mut text, &counts);
+            relayed(&mut text, &counts);
+        }
+        text
+    }
+
+    /// A proxy whose cache shows nothing still relays.
+    async fn health(&self) -> Result<String, String> {
+        if self.is_stopping() {
+            return Err("the proxy stops".to_owned());
+        }
+        let closed = self.cache_counts().and_then(|counts| counts.closed);
+        Ok(closed.map_or_else(|| "ok".to_owned(), |why| format!("ok; the cache shows nothing: {why}")))
+    }
+}
+
+fn of_sessions(counts: Counts) -> [Metric; 5] {
+    let Counts { open, sessions, refused, cancels, unfollowed, .. } = counts;
+    [
+        ("sessions", "gauge", "Sessions that are open.", open as u64),
+        ("sessions_total", "counter", "Sessions that were begun.", sessions),
+        ("refused_total", "counter", "Clients that were refused.", refused),
+        ("cancels_total", "counter", "Requests to cancel a statement.", cancels),
+        ("unfollowed_total", "counter", "Sessions that were relayed without being followed.", unfollowed),
+    ]
+}
+
+fn of_cache(counts: &CacheCounts) -> [Metric; 11] {
+    let CacheCounts { hits, misses, filled, writes, dropped, doubts, questions, .. } = *counts;
+    [
+        ("cache_hits_total", "counter", "Statements that were answered from the cache.", hits),
+        ("cache_misses_total", "counter", "Statements whose reply could have been there.", misses),
+        ("cache_filled_total", "counter", "Replies that were kept.", filled),
+        ("cache_writes_total", "counter", "Writes before which entries were dropped.", writes),
+        ("cache_dropped_total", "counter", "Entries that writes have dropped.", dropped),
+        ("cache_doubts_total", "counter", "Writes whose answer never came.", doubts),
+        ("cache_questions_total", "counter", "Questions to sessions about their settings.", questions),
+        ("cache_entries", "gauge", "Replies that are kept.", counts.entries as u64),
+        ("cache_bytes", "gauge", "Bytes that they take, nearly.", counts.bytes as u64),
+        ("cache_tables", "gauge", "Registered tables.", counts.tables as u64),
+        ("cache_is_open", "gauge", "Whether replies are shown.", u64::from(counts.closed.is_none())),
+    ]
+}
+
+fn add(text: &mut String, (name, kind, help, value): &Metric) {
+    // A string takes all text.
+    let _ = write!(
+        text,
+        "# HELP {PREFIX}_{name} {help}\n# TYPE {PREFIX}_{name} {kind}\n{PREFIX}_{name} {value}\n"
+    );
+}
+
+/// Time from a statement to its answer, hits and replies that were kept apart.
+fn seconds(text: &mut String, counts: &CacheCounts) {
+    for (name, help, time) in [
+        ("cache_hit_seconds_total", "Time that hits took in the proxy.", counts.hit_time),
+        ("cache_fill_seconds_total", "Time that replies took until they were kept.", counts.fill_time),
+    ] {
+        let name = format!("{PREFIX}_{name}");
+        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}\n", time.as_secs_f64());
+    }
+}
+
+fn relayed(text: &mut String, counts: &CacheCounts) {
+    let name = format!("{PREFIX}_cache_relayed_total");
+    let reasons: Vec<(String, u64)> =
+        counts.relayed.iter().map(|(reason, count)| (label(reason), *count)).collect();
+    let values = reasons.iter().map(|(reason, count)| (&reason[..], *count));
+    family(text, (&name, "counter", "Statements that were relayed, by reason."), "reason", values);
+}
