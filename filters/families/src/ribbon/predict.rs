@@ -23,8 +23,8 @@ impl PredictIntegers for RibbonSpec {
             Some(shape) => Ok(Layered { shape, counts: &counts, statistics }.predict()),
             None => {
                 let room = statistics.max_bytes.saturating_sub(SHORT_HEADER_BYTES);
-                let spill = predict_within(GrafiteSpec::new(), statistics, room).map_err(|small| {
-                    TooSmall { smallest_bytes: small.smallest_bytes + SHORT_HEADER_BYTES }
+                let spill = predict_within(self.spill(), statistics, room).map_err(|small| TooSmall {
+                    smallest_bytes: small.smallest_bytes + SHORT_HEADER_BYTES,
                 })?;
                 let payload_bytes = spill.payload_bytes + SHORT_HEADER_BYTES;
                 Ok(Prediction { payload_bytes, probes: spill.probes + dearer_probes(&spill), ..spill })
