@@ -28,7 +28,7 @@ pub(crate) fn write_body(
     let span = keys[keys.len() - 1] - keys[0];
     let (mut room, mut smallest_bytes) = (max_bytes, None);
     for _ in 0..MAX_TRIES {
-        let choice = Choice { spec, counts: &counts, span, max_bytes: room, lengths };
+        let choice = Choice { spec, counts: &counts, span, max_bytes, room, lengths };
         let Some(shape) = choice.best() else { break };
         let body = Build { spec, shape, keys, hashing }.body();
         if body.len() <= max_bytes {

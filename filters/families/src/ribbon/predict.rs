@@ -61,7 +61,7 @@ fn shape(spec: RibbonSpec, statistics: &IntegerStatistics, counts: &BlockCounts)
     let looked_at = if spec.is_unsampled() { &[][..] } else { &statistics.inside[..] };
     let lengths: Vec<f64> = looked_at.iter().map(|query| query.range_len()).collect();
     let (span, max_bytes) = (statistics.span(), statistics.max_bytes);
-    Choice { spec, counts, span, max_bytes, lengths: &lengths }.best()
+    Choice { spec, counts, span, max_bytes, room: max_bytes, lengths: &lengths }.best()
 }
 
 /// A filter with layers.

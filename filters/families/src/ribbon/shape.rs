@@ -81,6 +81,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) counts: &'a BlockCounts,
     pub(crate) span: u64,
     pub(crate) max_bytes: usize,
+    /// Bytes that a filter with layers may be expected to have: fewer, where one that was built turned out too large.
+    pub(crate) room: usize,
     /// Lengths of the ranges that are asked for; may be empty.
     pub(crate) lengths: &'a [f64],
 }
@@ -147,7 +149,7 @@ impl Choice<'_> {
 
     /// As many planes as fit.
     fn largest(&self, block_log2: u32) -> Option<Shape> {
-        let fits = |shape: &Shape| shape.bytes <= self.max_bytes as f64;
+        let fits = |shape: &Shape| shape.bytes <= self.room as f64;
         let planes = (block_log2.max(1)..=MAX_PLANES)
             .take_while(|&planes| fits(&self.shape(block_log2, planes, 0)))
             .last()?;
