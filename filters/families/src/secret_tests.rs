@@ -111,7 +111,7 @@ fn answers_about_one_block_say_nothing_of_the_next() {
 /// Keys in a few lumps fill blocks, and the spill has a key of its own.
 #[test]
 fn no_key_is_lost_under_a_secret() {
-    let lumps = |count: u64| -> Vec<u64> { (0..count).map(|i| (i / 50) << 30 | (i % 50) * 5).collect() };
+    let lumps = |count: u64| -> Vec<u64> { (0..count).map(|i| ((i / 50) << 30) | ((i % 50) * 5)).collect() };
     let forced = [
         "ribbon:secret",
         "grafite:secret",
@@ -199,7 +199,7 @@ fn the_secret_itself_is_in_no_filter() {
 /// The form under a key of each body, and the keys of a layer's spill.
 #[test]
 fn the_bytes_under_a_secret_are_kept() {
-    let lumps: Vec<u64> = (0..2_000).map(|i| (i / 3) << 30 | (i % 3) * 5).collect();
+    let lumps: Vec<u64> = (0..2_000).map(|i| ((i / 3) << 30) | ((i % 3) * 5)).collect();
     let kept = [
         ("grafite:secret", 0x12F5_0440_CDB6_F727),
         ("ribbon:secret", 0xDD69_5B86_4C97_E89C),

@@ -71,7 +71,7 @@ fn sets_of(count: u64) -> Vec<Vec<u64>> {
         (0..count).map(|place| place << 40).collect(),
         // Both ends of the key space, and a run in between.
         (0..count).map(|place| if place == 0 { 0 } else { (1 << 63) + place }).chain([u64::MAX]).collect(),
-        (0..count).map(|place| (place / 8) << 50 | (place % 8)).collect(),
+        (0..count).map(|place| ((place / 8) << 50) | (place % 8)).collect(),
     ];
     for set in &mut sets {
         set.sort_unstable();
