@@ -6,6 +6,7 @@
 //! | [`paper`] | the figures and tables of papers, measured again |
 //! | `bars/` | ratios and rates that must hold: PASS or FAIL |
 //! | [`designer_grid`] | what `auto` chooses beside what would have been best |
+//! | [`frontier`] | every family beside every other: rates, sizes, times |
 //! | [`node_costs`] | what filters that nodes exchange cost |
 //! | [`two_level`] | a small store whose reads have a price, with and without filters |
 //! | [`blacklist_rounds`] | the same questions again, with false positives remembered |
@@ -20,6 +21,7 @@ pub mod blacklist_rounds;
 mod cache_bench;
 mod commands;
 pub mod designer_grid;
+pub mod frontier;
 pub mod node_costs;
 pub mod paper;
 pub mod two_level;

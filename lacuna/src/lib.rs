@@ -41,7 +41,7 @@ pub use filter::{Filter, open, open_verified};
 pub use key::{AsKey, FilterKey};
 pub use lacuna_base::{
     Budget, BuildPlan, ByteColumn, ByteRange, Date, DynFilter, Error, ErrorKind, KeyType, RangeFilter,
-    Result, Sample, Sealed, SortedKeys, TimeUnit, Timestamp, TypedKey, U64Range,
+    Result, Sample, Sealed, Secret, SortedKeys, TimeUnit, Timestamp, TypedKey, U64Range,
 };
 pub use lacuna_families as filters;
 pub use lacuna_families::spec;

@@ -1,15 +1,17 @@
 //! `lacuna build`: keys in, one sealed filter out, and what was designed.
 
+use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use lacuna_base::{
-    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Envelope, Error, Result as CoreResult, Sealed, SortedKeys,
+    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Envelope, Error, Result as CoreResult, Sealed, Secret,
+    SortedKeys,
 };
 use lacuna_families::{AutoSpec, DesignKey};
-use lacuna_workload::{Kept, Keys, Queries, QueryInput, TypedKeys, Want};
+use lacuna_workload::{Kept, KeyType, Keys, Queries, QueryInput, TypedKeys, Want};
 
 use crate::arguments::{KeyArgs, bits_per_key, byte_sample, integer_sample};
 use crate::errors::Result;
@@ -57,6 +59,10 @@ pub(crate) struct BuildArgs {
     /// Seed of the hashes, of generated keys and of the sample
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+
+    /// For `ribbon:secret` and `grafite:secret`: a file of 32 hexadecimal digits, as `openssl rand -hex 16` prints
+    #[arg(long, value_name = "F")]
+    secret_file: Option<PathBuf>,
 
     /// The file to write, or - for standard output, which then holds nothing else
     #[arg(long, value_name = "F")]
@@ -124,19 +130,45 @@ fn write_to_output(args: &BuildArgs, budget: Budget) -> Result<()> {
     out.finish()
 }
 
+/// The secret of the command line. No message repeats what the file holds.
+fn secret(args: &BuildArgs) -> CoreResult<Option<Secret>> {
+    let Some(path) = &args.secret_file else { return Ok(None) };
+    let refused = |why: &dyn std::fmt::Display| Error::invalid_input(format!("{}: {why}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| refused(&error))?;
+    if !args.filter.contains("secret") {
+        let message = "only ribbon:secret and grafite:secret hash under a secret; name one of them or leave out --secret-file";
+        return Err(Error::invalid_input(message));
+    }
+    text.trim().parse().map(Some).map_err(|error: Error| refused(&error))
+}
+
+/// The plan with what the command line says beside budget and sample.
+fn completed<K: DesignKey + ?Sized>(
+    args: &BuildArgs,
+    plan: BuildPlan<K>,
+    key_type: KeyType,
+    secret: Option<Secret>,
+) -> BuildPlan<K> {
+    let plan = plan.with_seed(args.seed).with_key_type(key_type);
+    match secret {
+        Some(secret) => plan.with_secret(secret),
+        None => plan,
+    }
+}
+
 fn build(args: &BuildArgs, budget: Budget, keys: TypedKeys) -> CoreResult<Built> {
-    let key_type = keys.key_type;
+    let (key_type, secret) = (keys.key_type, secret(args)?);
     let (keys, queries) = sample_queries(args, keys)?;
     let _progress = Progress::spinner(format!("building {} over {} keys", args.filter, counted(keys.len())));
     match &keys {
         Keys::U64(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(integer_sample(&queries)));
-            let plan = plan.with_seed(args.seed).with_key_type(key_type);
+            let plan = completed(args, plan, key_type, secret);
             seal(args, &*lacuna_families::spec::<u64>(&args.filter)?, keys, plan)
         }
         Keys::Bytes(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(byte_sample(&queries)));
-            let plan = plan.with_seed(args.seed).with_key_type(key_type);
+            let plan = completed(args, plan, key_type, secret);
             seal(args, &*lacuna_families::spec::<[u8]>(&args.filter)?, keys, plan)
         }
     }

@@ -26,6 +26,7 @@ mod readme;
 mod real_sets;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+mod secret;
 mod signals;
 mod support;
 mod verification;

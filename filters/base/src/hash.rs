@@ -1,7 +1,13 @@
 //! Hashes whose output is fixed for ever, because it decides the bytes on disk.
 //!
 //! Both are XXH3-64 with a seed, the first specialised to the eight little-endian bytes of an integer: about four
-//! multiplications' worth of latency, no table, the same output on every machine.
+//! multiplications' worth of latency, no table, the same output on every machine. Who knows the seed can choose what they give,
+//! and so perhaps can who does not: the seed is 64 bits of a function that was made to be fast. Where that matters there is
+//! [`KeyedHasher`].
+
+mod keyed;
+
+pub use keyed::KeyedHasher;
 
 /// `PRIME_MX2` of XXH3, the multiplier of its rrmxmx finish.
 const PRIME_MX2: u64 = 0x9FB2_1C65_1E98_DF25;

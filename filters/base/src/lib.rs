@@ -43,6 +43,7 @@ mod plan;
 mod predict;
 mod range;
 mod sealed;
+mod secret;
 pub mod tuple;
 mod typed;
 mod window;
@@ -66,6 +67,7 @@ pub use plan::{Budget, BuildPlan, Sample};
 pub use predict::{KeyStatistics, PredictRate, Prediction, RateBound};
 pub use range::{ByteRange, U64Range};
 pub use sealed::{AlignedBytes, Sealed};
+pub use secret::Secret;
 pub use typed::{Date, Timestamp, TypedKey, Zorder};
 pub use window::{Position, Window};
 

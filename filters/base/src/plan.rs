@@ -7,6 +7,7 @@ use crate::codec::CodecId;
 use crate::error::{Error, Result};
 use crate::key::{KeyRange, KeySpace};
 use crate::key_type::KeyType;
+use crate::secret::Secret;
 
 /// Bits per key that Grafite takes beyond `log2(range_len / rate)`: 2 for the upper half of its Elias-Fano sequence, the
 /// rest for the index of it.
@@ -177,6 +178,7 @@ pub struct BuildPlan<K: KeySpace + ?Sized> {
     budget: Budget,
     sample: Arc<Sample<K>>,
     seed: u64,
+    secret: Option<Secret>,
     codec: CodecId,
     key_type: KeyType,
 }
@@ -194,6 +196,7 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
             budget,
             sample: Arc::new(Sample::new()),
             seed: 0,
+            secret: None,
             codec: CodecId::IDENTITY,
             key_type: KeyType::Unknown,
         }
@@ -206,10 +209,19 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
         self
     }
 
-    /// Sets the seed of every hash. Kept secret, it denies an adversary the choice of bad queries.
+    /// Sets the seed of every hash. It spreads what a filter gets wrong; against those who choose their queries to meet it there
+    /// is [`with_secret`](Self::with_secret).
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Gives the secret for specs that ask for one, `ribbon:secret` and `grafite:secret`: they hash under a key made of it. Other
+    /// specs leave it aside.
+    #[must_use]
+    pub fn with_secret(mut self, secret: Secret) -> Self {
+        self.secret = Some(secret);
         self
     }
 
@@ -240,6 +252,11 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
     /// The seed of every hash.
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// The secret, if there is one.
+    pub fn secret(&self) -> Option<Secret> {
+        self.secret
     }
 
     /// The codec that made the keys.

@@ -3,11 +3,12 @@
 use std::fmt::Debug;
 
 use lacuna_base::{
-    Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, SortedKeys, Window,
+    Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, Secret, SortedKeys, Window,
 };
 
 use crate::family::FilterFamily;
 use crate::frame::{window_for, window_section_bytes};
+use crate::hashing::{Hashing, check_secret};
 use crate::integer::places_of;
 use crate::kind::Kind;
 use crate::string_choice::StringChoice;
@@ -20,6 +21,11 @@ pub(crate) trait IntegerSpec: FilterFamily + Debug + Clone + Send + Sync {
     /// The spec as text.
     fn text(&self) -> String;
 
+    /// Whether it hashes under the plan's secret.
+    fn wants_secret(&self) -> bool {
+        false
+    }
+
     /// Writes the body for at least three ascending `keys` into at most `max_bytes`.
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall>;
 }
@@ -28,10 +34,22 @@ pub(crate) trait IntegerSpec: FilterFamily + Debug + Clone + Send + Sync {
 pub(crate) struct BodyOrder<'a> {
     /// Seed of every hash.
     pub(crate) seed: u64,
+    /// The secret, for specs that want one.
+    pub(crate) secret: Option<Secret>,
     /// Bits that keys have: 64, or those of places.
     pub(crate) key_bits: u32,
     /// The sampled queries, as closed `(lo, hi)`.
     pub(crate) sample_ranges: &'a dyn Fn() -> Vec<(u64, u64)>,
+}
+
+impl BodyOrder<'_> {
+    /// The hash of the blocks of `keys`.
+    pub(crate) fn hashing(&self, keys: &[u64], wants_secret: bool) -> Hashing {
+        match self.secret.filter(|_| wants_secret) {
+            Some(secret) => Hashing::Keyed(secret.key_for(keys)),
+            None => Hashing::Seeded(self.seed),
+        }
+    }
 }
 
 /// The body would need this many bytes.
@@ -49,8 +67,12 @@ pub(crate) fn build_u64<S: IntegerSpec>(
     keys: SortedKeys<'_, u64>,
     plan: &BuildPlan<u64>,
 ) -> Result<Sealed> {
+    if spec.wants_secret() {
+        check_secret(&spec.text(), plan.secret().is_some(), true)?;
+    }
     let ranges = || plan.sample().iter().collect();
-    let order = BodyOrder { seed: plan.seed(), key_bits: u64::BITS, sample_ranges: &ranges };
+    let (seed, secret) = (plan.seed(), plan.secret());
+    let order = BodyOrder { seed, secret, key_bits: u64::BITS, sample_ranges: &ranges };
     let max_bytes = plan.budget().payload_bytes(keys.len());
     let body = write_body(spec, keys.column(), max_bytes, &order)
         .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
@@ -64,6 +86,9 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed> {
+    if spec.wants_secret() {
+        check_secret(&spec.text(), plan.secret().is_some(), false)?;
+    }
     let max_bytes = plan.budget().payload_bytes(keys.len());
     // A prefix of a quarter of the payload at most; a shorter one where the body would find no room.
     build_behind(&StringChoice::of(keys, plan), spec, keys, plan).or_else(|small| {
@@ -90,7 +115,8 @@ pub(crate) fn build_behind<S: IntegerSpec>(
         let covers = ranges.filter_map(|range| view.cover(range));
         covers.map(|cover| (cover.lo(), cover.hi())).collect()
     };
-    let order = BodyOrder { seed: plan.seed(), key_bits: view.key_bits(), sample_ranges: &ranges };
+    let order =
+        BodyOrder { seed: plan.seed(), secret: None, key_bits: view.key_bits(), sample_ranges: &ranges };
     let max_bytes = plan.budget().payload_bytes(keys.len()) - choice.section_bytes();
     let mut payload = write_body(spec, &places, max_bytes, &order)?;
     choice.push_sections(&mut payload, keys, plan.seed());

@@ -50,6 +50,7 @@ mod family;
 mod frame;
 mod geometry;
 mod grafite;
+mod hashing;
 mod integer;
 mod integer_build;
 mod integer_sample;
@@ -68,6 +69,8 @@ mod rencoder;
 mod ribbon;
 #[cfg(feature = "baselines")]
 mod rosetta;
+#[cfg(test)]
+mod secret_tests;
 mod snarf;
 mod sort;
 mod spec_text;

@@ -9,6 +9,7 @@ use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 use lacuna_succinct::elias_fano::encoded_len;
 
 use crate::grafite::{Grafite, GrafiteSpec, HEADER_BYTES, MAX_LAST, write_circle};
+use crate::hashing::Hashing;
 use crate::integer::IntegerBody;
 use crate::largest::largest_within;
 
@@ -37,7 +38,7 @@ impl PointSection {
             return Vec::new();
         }
         let hashes: Vec<u64> = keys.iter().map(|key| hash_bytes(key, seed)).collect();
-        let circle = write_circle(GrafiteSpec::new(), &hashes, last, 0, seed);
+        let circle = write_circle(GrafiteSpec::new(), &hashes, last, 0, Hashing::Seeded(seed));
         [&seed.to_le_bytes()[..], &circle].concat()
     }
 

@@ -33,7 +33,12 @@ pub(crate) fn attempt<K: GuardKey + ?Sized>(
     is_checked: bool,
 ) -> Result<Attempt> {
     let plan = |budget| {
-        BuildPlan::new(budget).with_sample(Arc::clone(&sample)).with_seed(spec.seed()).with_codec(codec)
+        let plan = BuildPlan::new(budget).with_sample(Arc::clone(&sample));
+        let plan = plan.with_seed(spec.seed()).with_codec(codec);
+        match spec.secret() {
+            Some(secret) => plan.with_secret(secret),
+            None => plan,
+        }
     };
     let fallback = spec.fallback().and_then(|family| K::spec(family).ok());
     let families = Families { asked: &*K::spec(family)?, fallback: fallback.as_deref() };
@@ -124,6 +129,21 @@ mod tests {
             &BuildPlan::new,
         )?;
         Ok((Envelope::open(built.sealed.as_bytes())?.0.kind, built.coarsened))
+    }
+
+    #[test]
+    fn the_secret_comes_to_the_family_that_asks_for_it() {
+        let keys: Vec<u64> = (0..1_000).map(|number| number << 40).collect();
+        let built = |spec: &GuardSpec| {
+            let keys = SortedKeys::<u64>::try_new(&keys)?;
+            let family = spec.family().expect("it is not off");
+            attempt::<u64>(family, spec, keys, Arc::new(Sample::new()), CodecId::IDENTITY, false)
+        };
+        let spec = GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8").unwrap();
+        assert_eq!(built(&spec).unwrap_err().kind(), ErrorKind::InvalidInput);
+        let [one, other] = [b"sixteen bytes ok", b"sixteen bytes no"]
+            .map(|bytes| built(&spec.clone().with_secret(lacuna_base::Secret::new(*bytes))).unwrap().sealed);
+        assert_ne!(one, other);
     }
 
     #[test]

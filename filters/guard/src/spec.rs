@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use lacuna_base::{Budget, DynSpec, ENVELOPE_BYTES, Error, Result};
+use lacuna_base::{Budget, DynSpec, ENVELOPE_BYTES, Error, Result, Secret};
 
 use crate::codec::GuardCodec;
 use crate::guard_key::GuardKey;
@@ -54,6 +54,7 @@ pub struct GuardSpec {
     fallback: Option<String>,
     codec: GuardCodec,
     seed: u64,
+    secret: Option<Secret>,
 }
 
 impl GuardSpec {
@@ -110,6 +111,7 @@ impl GuardSpec {
             fallback: Some(DEFAULT_FALLBACK.to_owned()),
             codec: GuardCodec::bytes(),
             seed: 0,
+            secret: None,
         }
     }
 
@@ -130,10 +132,19 @@ impl GuardSpec {
         self
     }
 
-    /// Sets the seed of every hash. Kept secret, it denies an adversary the choice of bad queries.
+    /// Sets the seed of every hash.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Gives the secret for a family that asks for one, such as `ribbon:secret`, so that the rate of a filter keeps its bound
+    /// against those who choose their queries; for codecs that make integers. It is no part of the text: `Display` leaves it
+    /// out, and so do logs.
+    #[must_use]
+    pub fn with_secret(mut self, secret: Secret) -> Self {
+        self.secret = Some(secret);
         self
     }
 
@@ -212,6 +223,11 @@ impl GuardSpec {
         self.seed
     }
 
+    /// The secret, if there is one.
+    pub fn secret(&self) -> Option<Secret> {
+        self.secret
+    }
+
     /// Most bytes the sealed filter over `key_count` keys takes within its budget, envelope included; a coarsened one
     /// may take what the cap allows.
     pub fn sealed_bytes(&self, key_count: usize) -> usize {
@@ -273,6 +289,17 @@ mod tests {
             assert!(GuardSpec::parse(text).is_err(), "{text}");
         }
         assert!(GuardSpec::parse("bloom@10 fallback=zzz").is_err());
+    }
+
+    #[test]
+    fn a_secret_is_kept_and_not_shown() {
+        let spec = GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8 seed=7").unwrap();
+        let secret = Secret::new(*b"sixteen bytes ok");
+        let guarded = spec.clone().with_secret(secret);
+        assert_eq!((guarded.secret(), spec.secret()), (Some(secret), None));
+        assert_eq!(guarded.to_string(), spec.to_string());
+        assert!(format!("{guarded:?}").contains("Secret(..)"), "{guarded:?}");
+        assert_eq!(guarded.limited_to(1_000, 100).unwrap().secret(), Some(secret));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod cache_bench;
 mod cell_log;
 mod cluster;
 mod designer_grid;
+mod frontier;
 mod node_costs;
 mod paper;
 
@@ -36,6 +37,7 @@ enum Command {
     Paper(paper::PaperArgs),
     Bars(bars::BarsArgs),
     DesignerGrid(designer_grid::DesignerGridArgs),
+    Frontier(frontier::FrontierArgs),
     NodeCosts(node_costs::NodeCostsArgs),
     #[cfg(feature = "cache")]
     CacheBench(cache_bench::CacheBenchArgs),
@@ -65,6 +67,7 @@ impl Lab {
             Command::Paper(args) => paper::run(args),
             Command::Bars(args) => bars::run(args),
             Command::DesignerGrid(args) => designer_grid::run(args),
+            Command::Frontier(args) => frontier::run(args),
             Command::NodeCosts(args) => node_costs::run(args),
             #[cfg(feature = "cache")]
             Command::CacheBench(args) => cache_bench::run(args),

@@ -7,6 +7,7 @@ mod cache_command;
 mod cluster;
 mod designer_command;
 mod designer_grid;
+mod frontier_command;
 mod help;
 #[cfg(feature = "cache")]
 mod interrupted;

@@ -1,4 +1,5 @@
-//! What a reader of a row should know beyond its numbers: what `auto` chose, and which filters see too little of the keys.
+//! What a reader of a row should know beyond its numbers: what `auto` chose, which filters store every key, and which see too
+//! little of the keys.
 //!
 //! In small files, families over integers see eight bytes of a byte string, those after the prefix that all keys share. Where a quarter of
 //! the keys or more agree in those, such a filter cannot tell them from their neighbours, whatever its budget.
@@ -25,7 +26,12 @@ pub(super) fn about<K: BenchKey + ?Sized>(
     let family = chosen.as_deref().unwrap_or(contender.spec).split(':').next().unwrap_or_default();
     let is_windowed = built.has_window && WINDOWED.contains(&family);
     let crowd = is_windowed.then(|| K::crowd(inputs.column)).flatten();
-    let notes = [chosen.as_ref().map(|chosen| format!("chose {chosen}")), crowd.map(Crowd::sentence)];
+    let is_exact = built.filter.rate_bound(u64::MAX) == 0.0 && built.filter.key_count() > 2;
+    let notes = [
+        chosen.as_ref().map(|chosen| format!("chose {chosen}")),
+        is_exact.then(|| "exact: every key is stored".to_owned()),
+        crowd.map(Crowd::sentence),
+    ];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }

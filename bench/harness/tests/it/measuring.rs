@@ -148,3 +148,12 @@ fn notes_name_the_choice_and_the_blind() {
     assert!(notes[1].starts_with("sees 8 bytes, in which 2000 keys have 2 values"), "{notes:?}");
     assert_eq!(notes[2], "");
 }
+
+#[test]
+fn notes_say_that_every_key_is_stored() {
+    let inserted = Keys::U64((0..3_000).map(|n| ((n / 50) << 40) | ((n % 50) * 2)).collect());
+    let workload = QuerySource::parse("points:200").and_then(|source| source.workload(inserted, 1)).unwrap();
+    let rows = measured(&workload, &[("bucketing", 14.0), ("bloom", 14.0)]).expect("all fit");
+    assert_eq!(rows[0].note.as_deref(), Some("exact: every key is stored"));
+    assert_eq!((rows[0].fpr, rows[1].note.as_deref()), (Some(0.0), None));
+}

@@ -42,7 +42,8 @@ pub struct Measured {
     pub payload_bytes: usize,
 }
 
-/// The candidates for one set of keys, cheapest first; the first is built.
+/// The candidates for one set of keys, cheapest first; the first is built. One that is exact is the first if another would save
+/// less than three needless reads in 2,000 queries.
 pub struct Design<'a, K: DesignKey + ?Sized> {
     keys: SortedKeys<'a, K>,
     plan: &'a BuildPlan<K>,

@@ -30,6 +30,8 @@ mod spec;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_exact;
+#[cfg(test)]
 mod tests_robust;
 #[cfg(feature = "baselines")]
 mod two_prefixes;

@@ -1,6 +1,6 @@
 //! The search: predict, add up, leave out families that cannot be the cheapest.
 
-use lacuna_base::{ErrorKind, KeyStatistics, Result};
+use lacuna_base::{ErrorKind, KeyStatistics, RateBound, Result};
 
 use super::bounds::Bounds;
 use super::candidates::{CandidateSpec, DesignKey};
@@ -9,6 +9,9 @@ use crate::costs::CostModel;
 
 /// A family that could be cheaper by this little at the very best is not modelled.
 pub(super) const WORTHWHILE_NS: f64 = 5.0;
+/// An exact filter is taken before one that is cheaper by no more than this many needless reads a query: the rate of the other is
+/// that of the sampled queries, and the exact one has none whatever is asked.
+const EXACT_IS_WORTH: f64 = 0.0015;
 
 /// The cost model of a query, and the families that may be chosen.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +24,7 @@ pub(crate) struct DesignRules {
     pub(crate) with_two_prefixes: bool,
 }
 
-/// The candidates with their predictions, cheapest first, each with what builds it.
+/// The candidates with their predictions, cheapest first but for an exact one, each with what builds it.
 pub(super) type Ranking<K> = Vec<(Candidate, Box<dyn CandidateSpec<K>>)>;
 
 /// Predicts every family that can still win by `worthwhile_ns`.
@@ -40,7 +43,8 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
     let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
     for family in K::candidate_families().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
-        let room_ns = best - worthwhile_ns - bounds.min_ns(&family);
+        let exact_ns = if family.may_be_robust { EXACT_IS_WORTH * price_ns } else { 0.0 };
+        let room_ns = best - worthwhile_ns - bounds.min_ns(&family) + exact_ns;
         let can_win = room_ns > 0.0 && room_ns > (family.min_rate)(known) * price_ns;
         // The lower bounds are made from the sample, which a robust choice must not follow.
         if !(if rules.is_robust { family.may_be_robust } else { can_win }) {
@@ -67,5 +71,18 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
     }
     // Stable: among equals the order of the table decides.
     ranking.sort_by(|(a, _), (b, _)| a.cost_ns.total_cmp(&b.cost_ns));
+    if !rules.is_robust {
+        take_exact(&mut ranking, price_ns);
+    }
     Ok(ranking)
+}
+
+/// Moves the cheapest exact candidate to the front, if little is gained by another.
+fn take_exact<K: lacuna_base::KeySpace + ?Sized>(ranking: &mut Ranking<K>, price_ns: f64) {
+    let max_ns = ranking.first().map_or(0.0, |(best, _)| best.cost_ns) + EXACT_IS_WORTH * price_ns;
+    let is_taken =
+        |candidate: &Candidate| candidate.prediction.bound == RateBound::EXACT && candidate.cost_ns <= max_ns;
+    if let Some(place) = ranking.iter().position(|(candidate, _)| is_taken(candidate)) {
+        ranking[..=place].rotate_right(1);
+    }
 }

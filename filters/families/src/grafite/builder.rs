@@ -6,6 +6,7 @@ use super::codec::{HEADER_BYTES, Reduction};
 use super::query::Circle;
 use super::spec::GrafiteSpec;
 use crate::geometry::body_of;
+use crate::hashing::Hashing;
 use crate::integer_build::TooSmall;
 use crate::largest::largest_within;
 use crate::sort::sort_below;
@@ -18,14 +19,15 @@ pub(crate) fn write_body(
     spec: GrafiteSpec,
     keys: &[u64],
     max_bytes: usize,
-    seed: u64,
+    hashing: Hashing,
 ) -> Result<Vec<u8>, TooSmall> {
     let (smallest, largest) = (keys[0], keys[keys.len() - 1]);
     let span = largest - smallest;
     let geometry = spec.geometry();
     // A circle holds at most as many distinct values as it is long, however many keys there are.
     let max_values = |last: u64| (keys.len() as u64).min(last.saturating_add(1));
-    let body_bytes = |last: u64| HEADER_BYTES + encoded_len(max_values(last), last, geometry);
+    let header_bytes = HEADER_BYTES + Hashing::further_bytes(hashing.is_keyed());
+    let body_bytes = |last: u64| header_bytes + encoded_len(max_values(last), last, geometry);
     let last = largest_within(span, |last| body_bytes(last) <= max_bytes)
         .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
     if last == span {
@@ -34,7 +36,7 @@ pub(crate) fn write_body(
     }
     let last = last.min(MAX_LAST);
     let block_log2 = (last + 1).ilog2().min(spec.max_block_log2());
-    Ok(write_circle(spec, keys, last, block_log2, seed))
+    Ok(write_circle(spec, keys, last, block_log2, hashing))
 }
 
 /// Writes the body for `keys` in blocks of `2^block_log2 <= last + 1` on a circle of `last + 1 <= 2^63` values.
@@ -43,12 +45,15 @@ pub(crate) fn write_circle(
     keys: &[u64],
     last: u64,
     block_log2: u32,
-    seed: u64,
+    hashing: Hashing,
 ) -> Vec<u8> {
-    let circle = Circle::new(seed, block_log2, last);
+    let circle = Circle::new(hashing, block_log2, last);
     let mut values: Vec<u64> = keys.iter().map(|&key| circle.value(key)).collect();
     sort_below(&mut values, last);
     values.dedup();
     let max_bytes = HEADER_BYTES + encoded_len(values.len() as u64, last, spec.geometry());
-    body_of(&Reduction::Hashed { seed, block_log2 }.encode(), &values, last, spec.geometry(), max_bytes)
+    let reduction = Reduction::Hashed { hashing, block_log2 };
+    let mut body = body_of(&reduction.encode(), &values, last, spec.geometry(), max_bytes);
+    body.extend(reduction.tail().into_iter().flatten());
+    body
 }

@@ -9,7 +9,6 @@ use lacuna_base::{Prediction, RateBound};
 use lacuna_succinct::elias_fano::encoded_len;
 
 use super::builder::MAX_LAST;
-use super::codec::HEADER_BYTES;
 use super::spec::GrafiteSpec;
 use crate::integer_build::TooSmall;
 use crate::largest::largest_within;
@@ -29,8 +28,9 @@ pub(crate) fn predict_within(
     max_bytes: usize,
 ) -> Result<Prediction, TooSmall> {
     let (span, count) = (statistics.span(), statistics.place_count());
-    let body_bytes =
-        |last: u64| HEADER_BYTES + encoded_len(count.min(last.saturating_add(1)), last, spec.geometry());
+    let body_bytes = |last: u64| {
+        spec.header_bytes() + encoded_len(count.min(last.saturating_add(1)), last, spec.geometry())
+    };
     let last = largest_within(span, |last| body_bytes(last) <= max_bytes)
         .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
     let asked = statistics.mean(|_| 1.0);

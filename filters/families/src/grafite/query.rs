@@ -1,12 +1,13 @@
 //! Asking Grafite: a range becomes a few intervals of the circle.
 
-use lacuna_base::hash::{IntegerHasher, reduce};
+use lacuna_base::hash::reduce;
 use lacuna_base::testing::cross;
 use lacuna_base::{Envelope, Error, Result};
 use lacuna_succinct::arch::Isa;
 use lacuna_succinct::elias_fano::{Layout, Probe};
 
 use super::codec::{HEADER_BYTES, Reduction, VERSION};
+use crate::hashing::{BlockHasher, Hashing};
 use crate::integer::{IntegerBody, asks_in_groups};
 use crate::probes::note_probe;
 
@@ -23,7 +24,7 @@ pub(crate) struct Grafite {
 /// Where blocks of keys are moved to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Circle {
-    hasher: IntegerHasher,
+    hasher: BlockHasher,
     /// Largest value; the reduced universe is one more.
     last: u64,
     block_log2: u32,
@@ -31,8 +32,8 @@ pub(crate) struct Circle {
 
 impl Circle {
     /// Blocks of `2^block_log2 <= last + 1` keys on a circle of `last + 1` values.
-    pub(crate) fn new(seed: u64, block_log2: u32, last: u64) -> Self {
-        Self { hasher: IntegerHasher::new(seed), last, block_log2 }
+    pub(crate) fn new(hashing: Hashing, block_log2: u32, last: u64) -> Self {
+        Self { hasher: hashing.hasher(), last, block_log2 }
     }
 
     /// The block of `key`.
@@ -114,17 +115,17 @@ impl IntegerBody for Grafite {
     type Probe = GrafiteProbe;
 
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
-        let reduction = Reduction::decode(body)?;
-        let values = Layout::open(&body[HEADER_BYTES..])
+        let (reduction, values) = Reduction::decode(body)?;
+        let values = Layout::open(values)
             .map_err(|error| Error::corrupt("the Grafite values do not open").with_source(error))?;
-        let (seed, block_log2, exact) = match reduction {
-            Reduction::Exact => (0, 0, true),
-            Reduction::Hashed { seed, block_log2 } => (seed, block_log2, false),
+        let (hashing, block_log2, exact) = match reduction {
+            Reduction::Exact => (Hashing::Seeded(0), 0, true),
+            Reduction::Hashed { hashing, block_log2 } => (hashing, block_log2, false),
         };
         if !exact && (values.last() == u64::MAX || values.last() < (1 << block_log2) - 1) {
             return Err(Error::corrupt("Grafite blocks do not fit their circle"));
         }
-        let circle = Circle::new(seed, block_log2, values.last());
+        let circle = Circle::new(hashing, block_log2, values.last());
         Ok(Self { circle, values, smallest: envelope.smallest, exact })
     }
 

@@ -5,17 +5,21 @@ use lacuna_succinct::elias_fano::Geometry;
 
 use super::Grafite;
 use super::builder::write_body;
-use super::codec::VERSION;
+use super::codec::{HEADER_BYTES, VERSION};
 use crate::costs::ProbeCosts;
 use crate::family::FilterFamily;
 use crate::frame::FilterBytes;
 use crate::geometry::GeometrySpec;
+use crate::hashing::Hashing;
 use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
-use crate::spec_text::{SpecText, spec_text};
+use crate::spec_text::{SpecText, spec_text_with_flags};
 
 /// Grafite; everything follows from the budget.
+///
+/// As text `grafite`; `grafite:secret` to hash under the plan's secret, so that the bound holds against those who choose their
+/// queries without having seen answers.
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
@@ -31,14 +35,30 @@ use crate::spec_text::{SpecText, spec_text};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GrafiteSpec {
+    wants_secret: bool,
     block_log2: Option<u32>,
     geometry: GeometrySpec,
 }
+
+/// The flag for a filter that hashes under a secret.
+const SECRET: &str = "secret";
 
 impl GrafiteSpec {
     /// Grafite as it should be used.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Hashes under the plan's [secret](lacuna_base::BuildPlan::with_secret), and asks for one.
+    #[must_use]
+    pub fn with_secret(mut self) -> Self {
+        self.wants_secret = true;
+        self
+    }
+
+    /// Bytes before the values, and after them.
+    pub(crate) fn header_bytes(self) -> usize {
+        HEADER_BYTES + Hashing::further_bytes(self.wants_secret)
     }
 
     /// Largest block to use, as a power of two.
@@ -56,11 +76,16 @@ impl IntegerSpec for GrafiteSpec {
 
     fn text(&self) -> String {
         let [slice, heavy] = self.geometry.parameters();
-        spec_text(GrafiteSpec::KIND.name(), &[("block", self.block_log2), slice, heavy])
+        let flags = if self.wants_secret { &[SECRET][..] } else { &[] };
+        spec_text_with_flags(GrafiteSpec::KIND.name(), flags, &[("block", self.block_log2), slice, heavy])
+    }
+
+    fn wants_secret(&self) -> bool {
+        self.wants_secret
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, max_bytes, order.seed)
+        write_body(*self, keys, max_bytes, order.hashing(keys, self.wants_secret))
     }
 }
 
@@ -77,6 +102,10 @@ impl FilterFamily for GrafiteSpec {
     type OverStrings<B: FilterBytes> = WindowedFilter<B, Grafite>;
 
     fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { block_log2: spec.take("block", 0, 63)?, geometry: GeometrySpec::from_text(spec)? })
+        Ok(Self {
+            wants_secret: spec.take_flag(SECRET),
+            block_log2: spec.take("block", 0, 63)?,
+            geometry: GeometrySpec::from_text(spec)?,
+        })
     }
 }

@@ -4,6 +4,7 @@ use lacuna_base::{Budget, BuildPlan, DynFilter, FilterSpec, SortedKeys, U64Range
 
 use super::GrafiteSpec;
 use super::query::Circle;
+use crate::hashing::Hashing;
 
 fn grafite(keys: &[u64], bits_per_key: f64, seed: u64) -> Box<DynFilter<u64>> {
     let plan = BuildPlan::<u64>::new(Budget::bits_per_key(bits_per_key).expect("in range")).with_seed(seed);
@@ -14,8 +15,9 @@ fn grafite(keys: &[u64], bits_per_key: f64, seed: u64) -> Box<DynFilter<u64>> {
 /// The example of the module page: blocks of 8 keys, a circle of 10 values, block 5 moved to 7.
 #[test]
 fn a_block_turns_as_a_whole() {
-    let seed = (0..).find(|&seed| Circle::new(seed, 3, 9).value(40) == 7).expect("one seed in ten");
-    let circle = Circle::new(seed, 3, 9);
+    let seed =
+        (0..).find(|&seed| Circle::new(Hashing::Seeded(seed), 3, 9).value(40) == 7).expect("one seed in ten");
+    let circle = Circle::new(Hashing::Seeded(seed), 3, 9);
     let values: Vec<u64> = (40..48).map(|key| circle.value(key)).collect();
     assert_eq!(values, [7, 8, 9, 0, 1, 2, 3, 4]);
 }

@@ -92,7 +92,7 @@ fn a_roomy_filter_answers_exactly() {
 
 #[test]
 fn the_smallest_body_is_named() {
-    let order = BodyOrder { seed: 0, key_bits: 64, sample_ranges: &Vec::new };
+    let order = BodyOrder { seed: 0, secret: None, key_bits: 64, sample_ranges: &Vec::new };
     let keys: Vec<u64> = (0..100).map(|i| i * 1_000).collect();
     let small = RencoderSpec::new().write_body(&keys, 10, &order).expect_err("no room");
     assert!(RencoderSpec::new().write_body(&keys, small.smallest_bytes, &order).is_ok());

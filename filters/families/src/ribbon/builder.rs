@@ -1,7 +1,6 @@
 //! Building the ribbon filter: blocks with one key into the layers, all other keys into the spill.
 
 use lacuna_base::Budget;
-use lacuna_base::hash::IntegerHasher;
 use lacuna_base::testing::cross;
 
 use super::codec::{Layout, MAX_LAYERS};
@@ -11,28 +10,27 @@ use super::shape::{Choice, Shape, layer_of, rows_for, spill_last};
 use super::solve::{Eliminated, Equations, eliminate};
 use super::spec::RibbonSpec;
 use crate::grafite::{self, GrafiteSpec};
+use crate::hashing::Hashing;
 use crate::integer_build::TooSmall;
 
 /// Times that a shape which turned out too large is made smaller.
 const MAX_TRIES: usize = 4;
-/// Seed of the spill, from the filter's own: places on its circle must not go with the hashes of the layers.
-const SPILL_SEED: u64 = 0x6A09_E667_F3BC_C909;
 
 /// Writes the body for at least two ascending `keys`.
 pub(crate) fn write_body(
     spec: RibbonSpec,
     keys: &[u64],
     max_bytes: usize,
-    seed: u64,
+    hashing: Hashing,
     lengths: &[f64],
 ) -> Result<Vec<u8>, TooSmall> {
     let counts = BlockCounts::of(keys);
     let span = keys[keys.len() - 1] - keys[0];
     let (mut room, mut smallest_bytes) = (max_bytes, None);
     for _ in 0..MAX_TRIES {
-        let choice = Choice { spec, counts: &counts, span, max_bytes: room, lengths };
+        let choice = Choice { spec, counts: &counts, span, max_bytes, room, lengths };
         let Some(shape) = choice.best() else { break };
-        let body = Build { spec, shape, keys, seed }.body();
+        let body = Build { spec, shape, keys, hashing }.body();
         if body.len() <= max_bytes {
             return Ok(body);
         }
@@ -51,7 +49,7 @@ pub(crate) fn write_body(
         Some(smallest_bytes) if spec.planes().is_some() && smallest_bytes <= max_forced_bytes(keys.len()) => {
             Err(TooSmall { smallest_bytes })
         }
-        _ => write_spilled(keys, max_bytes, seed),
+        _ => write_spilled(keys, max_bytes, hashing),
     }
 }
 
@@ -62,10 +60,10 @@ fn max_forced_bytes(key_count: usize) -> usize {
 }
 
 /// A body whose keys are all in the spill.
-fn write_spilled(keys: &[u64], max_bytes: usize, seed: u64) -> Result<Vec<u8>, TooSmall> {
-    let layout = Layout::of(0, 0, 1, &[]).expect("a header fits memory");
+fn write_spilled(keys: &[u64], max_bytes: usize, hashing: Hashing) -> Result<Vec<u8>, TooSmall> {
+    let layout = Layout::of(Hashing::Seeded(0), 0, 1, &[]).expect("a header fits memory");
     let room = max_bytes.saturating_sub(layout.spill_at);
-    let spill = grafite::write_body(GrafiteSpec::new(), keys, room, seed ^ SPILL_SEED);
+    let spill = grafite::write_body(GrafiteSpec::new(), keys, room, hashing.for_spill());
     let spill = spill.map_err(|small| TooSmall { smallest_bytes: small.smallest_bytes + layout.spill_at })?;
     Ok([layout.zeroed(), spill].concat())
 }
@@ -75,7 +73,7 @@ struct Build<'a> {
     spec: RibbonSpec,
     shape: Shape,
     keys: &'a [u64],
-    seed: u64,
+    hashing: Hashing,
 }
 
 /// The keys in two parts.
@@ -94,15 +92,16 @@ impl Build<'_> {
         let (layers, left) = self.eliminate(entries);
         self.spill_blocks(left, &mut spilled);
         let sizes: Vec<Layer> = layers.iter().map(Eliminated::layer).collect();
-        let layout = Layout::of(self.seed, block_log2, self.spec.window(), &sizes).expect("rows fit memory");
+        let layout =
+            Layout::of(self.hashing, block_log2, self.spec.window(), &sizes).expect("rows fit memory");
         let mut body = layout.zeroed();
         for (index, layer) in layers.iter().enumerate() {
             layer.write_thresholds(&mut body[layout.thresholds_at(index)..]);
             layer.write_rows(&mut body[layout.rows_at(index)..]);
         }
         let last = spill_last(spilled.len() as u64, planes + u32::from(tall_buckets > 0));
-        let seed = self.seed ^ SPILL_SEED;
-        body.extend(grafite::write_circle(GrafiteSpec::new(), &spilled, last, block_log2, seed));
+        let hashing = self.hashing.for_spill();
+        body.extend(grafite::write_circle(GrafiteSpec::new(), &spilled, last, block_log2, hashing));
         body
     }
 
@@ -137,7 +136,7 @@ impl Build<'_> {
                 break;
             }
             let layer = layer_of(index, rows_for(entries.len() as u64), planes, tall_buckets);
-            let (hasher, window) = (IntegerHasher::new(self.seed), self.spec.window());
+            let (hasher, window) = (self.hashing.hasher(), self.spec.window());
             let mut solved = eliminate(&Equations { hasher, block_log2, window, index, layer }, &entries);
             entries = std::mem::take(&mut solved.bumped);
             layers.push(solved);

@@ -3,6 +3,7 @@
 use lacuna_base::{Error, Result};
 
 use super::layer::{Layer, WINDOW};
+use crate::hashing::Hashing;
 
 /// Newest version of the body, and the one written.
 pub(crate) const VERSION: u16 = 1;
@@ -19,12 +20,15 @@ pub(crate) const PADDING_BYTES: usize = 8;
 
 const LAYER_BYTES: usize = 8;
 const SEED_AT: usize = 8;
+/// First byte of the layers, or of the second half of a key.
 const LAYERS_AT: usize = 16;
+/// Added to the number of layers if blocks are hashed under a key.
+const KEYED: u8 = 4;
 
 /// What stands where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
-    pub(crate) seed: u64,
+    pub(crate) hashing: Hashing,
     /// Size of a block, as a power of two.
     pub(crate) block_log2: u32,
     /// Rows that a value may be the sum of.
@@ -38,22 +42,25 @@ pub(crate) struct Layout {
 }
 
 /// Bytes before the thresholds.
-pub(crate) fn header_bytes(layer_count: usize) -> usize {
-    if layer_count == 0 { SHORT_HEADER_BYTES } else { LAYERS_AT + layer_count * LAYER_BYTES }
+pub(crate) fn header_bytes(layer_count: usize, is_keyed: bool) -> usize {
+    match layer_count {
+        0 => SHORT_HEADER_BYTES,
+        _ => LAYERS_AT + Hashing::further_bytes(is_keyed) + layer_count * LAYER_BYTES,
+    }
 }
 
 impl Layout {
     /// The layout of `layers`; `None` if it would not fit the address space.
-    pub(crate) fn of(seed: u64, block_log2: u32, window: u32, layers: &[Layer]) -> Option<Self> {
+    pub(crate) fn of(hashing: Hashing, block_log2: u32, window: u32, layers: &[Layer]) -> Option<Self> {
         let mut layout = Self {
-            seed,
+            hashing,
             block_log2,
             window,
             layers: [Layer::default(); MAX_LAYERS],
             layer_count: layers.len(),
             thresholds_at: [0; MAX_LAYERS],
             rows_at: [0; MAX_LAYERS],
-            spill_at: header_bytes(layers.len()),
+            spill_at: header_bytes(layers.len(), hashing.is_keyed()),
         };
         layout.layers[..layers.len()].copy_from_slice(layers);
         let mut take = |bytes: u64| {
@@ -100,8 +107,14 @@ impl Layout {
             body[1] = byte(self.block_log2);
             body[2] = byte(self.layers[0].planes);
             body[3] = byte(self.window);
-            body[SEED_AT..LAYERS_AT].copy_from_slice(&self.seed.to_le_bytes());
-            for (field, layer) in body[LAYERS_AT..].chunks_exact_mut(LAYER_BYTES).zip(self.layers()) {
+            let (first, second) = self.hashing.words();
+            body[SEED_AT..LAYERS_AT].copy_from_slice(&first.to_le_bytes());
+            if let Some(second) = second {
+                body[0] |= KEYED;
+                body[LAYERS_AT..LAYERS_AT + 8].copy_from_slice(&second.to_le_bytes());
+            }
+            let layers_at = header_bytes(self.layer_count, second.is_some()) - self.layer_count * LAYER_BYTES;
+            for (field, layer) in body[layers_at..].chunks_exact_mut(LAYER_BYTES).zip(self.layers()) {
                 field[..4].copy_from_slice(&buckets(layer.rows).to_le_bytes());
                 field[4..].copy_from_slice(&buckets(layer.tall_rows).to_le_bytes());
             }
@@ -112,13 +125,14 @@ impl Layout {
     /// Reads the header at the start of `body`; everything up to the spill lies inside.
     pub(crate) fn read(body: &[u8]) -> Result<Self> {
         let &[count, block, planes, window, ..] = header::<SHORT_HEADER_BYTES>(body, 0)?;
-        let layer_count = usize::from(count);
+        let is_keyed = count & KEYED != 0;
+        let layer_count = usize::from(count & !KEYED);
         let (block_log2, planes, window) = (u32::from(block), u32::from(planes), u32::from(window));
-        if layer_count > MAX_LAYERS {
-            return Err(Error::corrupt(format!("a ribbon filter of {layer_count} layers does not exist")));
+        if layer_count > MAX_LAYERS || count == KEYED {
+            return Err(Error::corrupt(format!("a ribbon filter of {count} layers does not exist")));
         }
         if layer_count == 0 {
-            return Self::of(0, 0, 1, &[]).ok_or_else(too_large);
+            return Self::of(Hashing::Seeded(0), 0, 1, &[]).ok_or_else(too_large);
         }
         let is_known = block_log2 <= MAX_BLOCK_LOG2.min(planes) && planes <= MAX_PLANES;
         if !is_known || !(1..=32).contains(&window) {
@@ -126,12 +140,15 @@ impl Layout {
                 "ribbon blocks of 2^{block} keys in {planes} planes and windows of {window} rows do not exist"
             )));
         }
-        let seed = u64::from_le_bytes(*header(body, SEED_AT)?);
+        let word = |at: usize| header(body, at).map(|word| u64::from_le_bytes(*word));
+        let second = is_keyed.then(|| word(LAYERS_AT)).transpose()?;
+        let hashing = Hashing::of_words(word(SEED_AT)?, second);
+        let layers_at = LAYERS_AT + Hashing::further_bytes(is_keyed);
         let mut layers = [Layer::default(); MAX_LAYERS];
         for (index, layer) in layers[..layer_count].iter_mut().enumerate() {
-            *layer = read_layer(header(body, LAYERS_AT + index * LAYER_BYTES)?, planes)?;
+            *layer = read_layer(header(body, layers_at + index * LAYER_BYTES)?, planes)?;
         }
-        let layout = Self::of(seed, block_log2, window, &layers[..layer_count]).ok_or_else(too_large)?;
+        let layout = Self::of(hashing, block_log2, window, &layers[..layer_count]).ok_or_else(too_large)?;
         if layout.spill_at <= body.len() { Ok(layout) } else { Err(too_large()) }
     }
 }

@@ -113,14 +113,13 @@ impl Layer {
 
 #[cfg(test)]
 mod tests {
-    use lacuna_base::hash::IntegerHasher;
-
     use super::*;
+    use crate::hashing::Hashing;
 
     /// Every window lies among rows of one height, and every row but the last of each height starts one.
     #[test]
     fn no_window_crosses_from_tall_rows_to_others() {
-        let hasher = IntegerHasher::new(5);
+        let hasher = Hashing::Seeded(5).hasher();
         for (rows, tall_rows) in [(32, 0), (32, 32), (64, 32), (96, 32), (256, 96), (256, 256), (256, 0)] {
             let layer = Layer { rows, tall_rows, planes: 4 };
             let starts = (0..20_000).map(|block| layer.start(BlockHash::new(hasher, block)).row);

@@ -23,8 +23,8 @@ impl PredictIntegers for RibbonSpec {
             Some(shape) => Ok(Layered { shape, counts: &counts, statistics }.predict()),
             None => {
                 let room = statistics.max_bytes.saturating_sub(SHORT_HEADER_BYTES);
-                let spill = predict_within(GrafiteSpec::new(), statistics, room).map_err(|small| {
-                    TooSmall { smallest_bytes: small.smallest_bytes + SHORT_HEADER_BYTES }
+                let spill = predict_within(self.spill(), statistics, room).map_err(|small| TooSmall {
+                    smallest_bytes: small.smallest_bytes + SHORT_HEADER_BYTES,
                 })?;
                 let payload_bytes = spill.payload_bytes + SHORT_HEADER_BYTES;
                 Ok(Prediction { payload_bytes, probes: spill.probes + dearer_probes(&spill), ..spill })
@@ -61,7 +61,7 @@ fn shape(spec: RibbonSpec, statistics: &IntegerStatistics, counts: &BlockCounts)
     let looked_at = if spec.is_unsampled() { &[][..] } else { &statistics.inside[..] };
     let lengths: Vec<f64> = looked_at.iter().map(|query| query.range_len()).collect();
     let (span, max_bytes) = (statistics.span(), statistics.max_bytes);
-    Choice { spec, counts, span, max_bytes, lengths: &lengths }.best()
+    Choice { spec, counts, span, max_bytes, room: max_bytes, lengths: &lengths }.best()
 }
 
 /// A filter with layers.

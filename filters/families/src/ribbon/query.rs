@@ -1,6 +1,5 @@
 //! Asking the ribbon filter: block by block, each with one window of rows.
 
-use lacuna_base::hash::IntegerHasher;
 use lacuna_base::testing::cross;
 use lacuna_base::{Envelope, Result};
 use lacuna_succinct::arch::{Isa, Kernel, prefetch};
@@ -10,6 +9,7 @@ use super::hash::BlockHash;
 use super::layer::{GROUP_ROWS, threshold};
 use super::shape::{max_blocks, unit_rate};
 use crate::grafite::{Grafite, GrafiteProbe};
+use crate::hashing::BlockHasher;
 use crate::integer::{IntegerBody, asks_in_groups};
 use crate::probes::note_probe;
 
@@ -21,7 +21,7 @@ const LOAD_PLANES: u32 = 16;
 /// A view of a ribbon filter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ribbon {
-    hasher: IntegerHasher,
+    hasher: BlockHasher,
     layout: Layout,
     max_blocks: u64,
     /// Expected "maybe" of the layers, for each key asked for.
@@ -230,7 +230,7 @@ impl IntegerBody for Ribbon {
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
         let layout = Layout::read(body)?;
         let spill = Grafite::open(&body[layout.spill_at..], envelope)?;
-        let hasher = IntegerHasher::new(layout.seed);
+        let hasher = layout.hashing.hasher();
         let Some(first) = layout.layers().first() else {
             return Ok(Self { hasher, layout, max_blocks: u64::MAX, unit_rate: 0.0, spill });
         };

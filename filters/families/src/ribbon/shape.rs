@@ -12,6 +12,7 @@ use super::layer::{Layer, WINDOW};
 use super::spec::RibbonSpec;
 use crate::costs::BOUND_LENGTHS;
 use crate::grafite;
+use crate::hashing::Hashing;
 use crate::largest::largest_within;
 
 /// Blocks for 100 windows: measured to need the fewest bytes with windows of 32 rows and buckets of 32.
@@ -80,6 +81,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) counts: &'a BlockCounts,
     pub(crate) span: u64,
     pub(crate) max_bytes: usize,
+    /// Bytes that a filter with layers may be expected to have: fewer, where one that was built turned out too large.
+    pub(crate) room: usize,
     /// Lengths of the ranges that are asked for; may be empty.
     pub(crate) lengths: &'a [f64],
 }
@@ -112,14 +115,19 @@ impl Choice<'_> {
         }
     }
 
+    /// Bytes that the key of a spill needs beyond a seed.
+    fn further_bytes(&self) -> usize {
+        Hashing::further_bytes(self.spec.wants_secret())
+    }
+
     /// The last value of the largest circle that holds all keys.
     fn largest_circle(&self) -> Option<u64> {
         #[expect(clippy::cast_possible_truncation, reason = "a number of keys")]
         let keys = self.counts.keys() as u64;
         largest_within(self.span, |last| {
             let values = keys.min(last.saturating_add(1));
-            SHORT_HEADER_BYTES + grafite::HEADER_BYTES + encoded_len(values, last, Geometry::default())
-                <= self.max_bytes
+            let header_bytes = SHORT_HEADER_BYTES + grafite::HEADER_BYTES + self.further_bytes();
+            header_bytes + encoded_len(values, last, Geometry::default()) <= self.max_bytes
         })
     }
 
@@ -141,7 +149,7 @@ impl Choice<'_> {
 
     /// As many planes as fit.
     fn largest(&self, block_log2: u32) -> Option<Shape> {
-        let fits = |shape: &Shape| shape.bytes <= self.max_bytes as f64;
+        let fits = |shape: &Shape| shape.bytes <= self.room as f64;
         let planes = (block_log2.max(1)..=MAX_PLANES)
             .take_while(|&planes| fits(&self.shape(block_log2, planes, 0)))
             .last()?;
@@ -172,7 +180,8 @@ impl Choice<'_> {
         let left = (0..layers.len()).fold(self.counts.blocks(block_log2), |blocks, _| blocks * BUMPED);
         let spilled = self.counts.spilled(block_log2) + left;
         let spill = spill_bytes(spilled, planes + u32::from(tall_buckets > 0));
-        let bytes = (header_bytes(layers.len()) + PADDING_BYTES) as f64 + layer_bytes as f64 + spill;
+        let header_bytes = header_bytes(layers.len(), self.spec.wants_secret()) + self.further_bytes();
+        let bytes = (header_bytes + PADDING_BYTES) as f64 + layer_bytes as f64 + spill;
         Shape { block_log2, planes, tall_buckets, bytes, unit_rate: unit_rate(layers[0]) }
     }
 }

@@ -5,18 +5,18 @@
 //! bucket before has taken. Where one does not fit, it and all that start with it or earlier in the bucket go to the next
 //! layer.
 
-use lacuna_base::hash::IntegerHasher;
 use lacuna_base::testing::cross;
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::hash::BlockHash;
 use super::layer::Layer;
 use super::partition::{Part, parts};
+use crate::hashing::BlockHasher;
 
 /// How blocks become equations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Equations {
-    pub(crate) hasher: IntegerHasher,
+    pub(crate) hasher: BlockHasher,
     pub(crate) block_log2: u32,
     pub(crate) window: u32,
     /// Number of the layer.

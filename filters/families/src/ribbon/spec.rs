@@ -8,6 +8,7 @@ use super::query::Ribbon;
 use crate::costs::ProbeCosts;
 use crate::family::FilterFamily;
 use crate::frame::FilterBytes;
+use crate::grafite::GrafiteSpec;
 use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
@@ -16,7 +17,8 @@ use crate::spec_text::{SpecText, spec_text_with_flags};
 /// The ribbon filter; everything follows from the budget, the keys and the lengths of the sampled ranges.
 ///
 /// As text `ribbon`; `ribbon:unsampled` to leave the sample aside, so that the filter is as good after the queries have
-/// changed: ranges of 1, 32 and 1,024 keys count the same.
+/// changed: ranges of 1, 32 and 1,024 keys count the same; `ribbon:secret` to hash under the plan's secret, so that the bound
+/// holds against those who choose their queries.
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
@@ -33,6 +35,7 @@ use crate::spec_text::{SpecText, spec_text_with_flags};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RibbonSpec {
     is_unsampled: bool,
+    wants_secret: bool,
     block_log2: Option<u32>,
     planes: Option<u32>,
     window: Option<u32>,
@@ -41,6 +44,8 @@ pub struct RibbonSpec {
 
 /// The flag for a filter that does not depend on the sample.
 const UNSAMPLED: &str = "unsampled";
+/// The flag for a filter that hashes under a secret.
+const SECRET: &str = "secret";
 /// Layers of fewer blocks cost more than the spill would.
 const MIN_LAYER: u32 = 256;
 
@@ -48,6 +53,22 @@ impl RibbonSpec {
     /// A filter whose bytes do not depend on the sample.
     pub fn unsampled() -> Self {
         Self { is_unsampled: true, ..Self::default() }
+    }
+
+    /// Hashes under the plan's [secret](lacuna_base::BuildPlan::with_secret), and asks for one.
+    #[must_use]
+    pub fn with_secret(mut self) -> Self {
+        self.wants_secret = true;
+        self
+    }
+
+    pub(crate) fn wants_secret(self) -> bool {
+        self.wants_secret
+    }
+
+    /// What all keys are in where they are spilled.
+    pub(crate) fn spill(self) -> GrafiteSpec {
+        if self.wants_secret { GrafiteSpec::new().with_secret() } else { GrafiteSpec::new() }
     }
 
     pub(crate) fn is_unsampled(self) -> bool {
@@ -88,15 +109,27 @@ impl IntegerSpec for RibbonSpec {
             ("window", self.window),
             ("layer", self.min_layer),
         ];
-        let flags = if self.is_unsampled { &[UNSAMPLED][..] } else { &[] };
-        spec_text_with_flags(RibbonSpec::KIND.name(), flags, &parameters)
+        let flags = [(self.is_unsampled, UNSAMPLED), (self.wants_secret, SECRET)];
+        let flags: Vec<&str> =
+            flags.into_iter().filter_map(|(is_set, flag)| is_set.then_some(flag)).collect();
+        spec_text_with_flags(RibbonSpec::KIND.name(), &flags, &parameters)
+    }
+
+    fn wants_secret(&self) -> bool {
+        self.wants_secret
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
         let ranges = if self.is_unsampled { Vec::new() } else { (order.sample_ranges)() };
         let step = ranges.len().div_ceil(MAX_LENGTHS).max(1);
         let lengths = ranges.iter().step_by(step).map(|(lo, hi)| (hi - lo) as f64 + 1.0);
-        write_body(*self, keys, max_bytes, order.seed, &lengths.collect::<Vec<_>>())
+        write_body(
+            *self,
+            keys,
+            max_bytes,
+            order.hashing(keys, self.wants_secret),
+            &lengths.collect::<Vec<_>>(),
+        )
     }
 }
 
@@ -115,6 +148,7 @@ impl FilterFamily for RibbonSpec {
     fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
         Ok(Self {
             is_unsampled: spec.take_flag(UNSAMPLED),
+            wants_secret: spec.take_flag(SECRET),
             block_log2: spec.take("block", 0, MAX_BLOCK_LOG2)?,
             planes: spec.take("planes", 1, MAX_PLANES)?,
             window: spec.take("window", 1, 32)?,

@@ -1,0 +1,189 @@
+//! The results as a page of Markdown.
+
+use std::fmt::Write as _;
+
+use lacuna_cli::with_commas;
+
+use super::quoted;
+use super::run::{BITS, LENGTHS, Row, SceneResult, Times};
+
+/// Rates that differ by less count as the same.
+const SAME: f64 = 1.1;
+
+/// The page; `command` makes it again, `missing` scenes were not run.
+pub fn to_page(results: &[SceneResult], command: &str, query_count: usize, missing: usize) -> String {
+    let mut page = head(command, query_count);
+    if missing > 0 {
+        let _ = writeln!(
+            page,
+            "**The run was stopped: {missing} scenes are missing, and the last one is not whole.**\n"
+        );
+    }
+    page += &losses(results, query_count);
+    for result in results {
+        page += &scene(result);
+    }
+    page += &quoted::section();
+    page
+}
+
+fn head(command: &str, query_count: usize) -> String {
+    format!(
+        "# The frontier: every family beside every other\n\n`{command}`\n\n\
+         The share of \"maybe\" among ranges that hold no key, of 1, 32 and 1,024 keys, {} of each, at 10, 14 and 18 bits a key. Rates \
+         and sizes repeat from the seed on every machine. Each filter is built once for all three lengths, with 2,000 ranges of each as \
+         a sample; those that it is asked are others. No filter denied a key. *Bits* is the payload; the envelope adds 64 bytes. The least \
+         rate of each column is bold, whoever has it: also where `auto`, which weighs rates against the time of a question, does not. `-` \
+         stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n\
+         *Time* is that of a question about 32 keys, each waiting for the last answer, in questions to a standard Bloom filter of the \
+         same budget about one key: the median of three runs, and the least and most of them. Where it is a dash, the page was made \
+         with `--no-times`: the same command without it, on a machine with nothing else to do, measures them.\n\n",
+        with_commas(query_count as u64)
+    )
+}
+
+/// The rows of a scene at one budget.
+fn at(result: &SceneResult, budget: f64) -> impl Iterator<Item = &Row> {
+    result.rows.iter().filter(move |row| row.budget == budget)
+}
+
+/// The least rate at one budget and length, and a row that has it.
+fn best(result: &SceneResult, budget: f64, place: usize) -> Option<(f64, &Row)> {
+    let rates = at(result, budget).filter_map(|row| Some((row.rates[place]?, row)));
+    rates.min_by(|(a, _), (b, _)| a.total_cmp(b))
+}
+
+/// Where another filter has a rate that is lower than that of `auto`, beyond chance.
+fn losses(results: &[SceneResult], query_count: usize) -> String {
+    let mut lines = String::new();
+    let mut cells = 0;
+    for (result, budget) in results.iter().flat_map(|result| BITS.map(|budget| (result, budget))) {
+        let Some(auto) = at(result, budget).find(|row| row.contender.name() == "auto") else { continue };
+        for (place, length) in LENGTHS.into_iter().enumerate() {
+            let (Some(rate), Some((least, other))) = (auto.rates[place], best(result, budget, place)) else {
+                continue;
+            };
+            cells += 1;
+            // Three deviations of the difference between two counts.
+            let chance = 3.0 * ((rate + least) / query_count as f64).sqrt();
+            if rate > least * SAME && rate - least > chance {
+                let _ = writeln!(
+                    lines,
+                    "| **{}** | **{budget}** | **{}** | **{}** | **{}** | **{}** |",
+                    result.scene,
+                    with_commas(length),
+                    shown(rate),
+                    other.contender.name(),
+                    shown(least)
+                );
+            }
+        }
+    }
+    let count = lines.lines().count();
+    let mut section = format!(
+        "## Where `auto` loses\n\nIn {count} of {cells} cells another filter has a rate that is lower by more than a tenth, and by more \
+         than chance. `auto` builds one filter for the three lengths and pays for time and reads together, so it may lose one column to \
+         win the others.\n\n"
+    );
+    if count > 0 {
+        section += "| keys and starts | bits | keys a range | `auto` | best | rate |\n| --- | ---: | ---: | ---: | --- | ---: |\n";
+    }
+    section + &lines + "\n"
+}
+
+fn scene(result: &SceneResult) -> String {
+    let keys = with_commas(result.key_count as u64);
+    let mut section = format!("## {}\n\n{keys} keys in the filters.\n\n| filter |", result.scene);
+    let mut rule = String::from("| --- |");
+    for budget in BITS {
+        let _ = write!(section, " {budget}: bits | 1 | 32 | 1,024 | time |");
+        rule += " ---: | ---: | ---: | ---: | --- |";
+    }
+    let _ = writeln!(section, "\n{rule}");
+    let mut names: Vec<&str> = result.rows.iter().map(|row| row.contender.name()).collect();
+    names.truncate(at(result, BITS[0]).count());
+    for name in names {
+        let _ = write!(section, "| {name} |");
+        for budget in BITS {
+            match at(result, budget).find(|row| row.contender.name() == name) {
+                Some(row) => section += &cells(result, row),
+                None => section += " - | - | - | - | - |",
+            }
+        }
+        section.push('\n');
+    }
+    section + "\n"
+}
+
+/// The cells of a row.
+fn cells(result: &SceneResult, row: &Row) -> String {
+    let mut cells = row.bits.map_or(" - |".to_owned(), |bits| format!(" {bits:.2} |"));
+    for (place, rate) in row.rates.into_iter().enumerate() {
+        let is_best =
+            best(result, row.budget, place).is_some_and(|(least, _)| rate.is_some_and(|rate| rate <= least));
+        let _ = match rate {
+            None => write!(cells, " - |"),
+            Some(rate) if is_best => write!(cells, " **{}** |", shown(rate)),
+            Some(rate) => write!(cells, " {} |", shown(rate)),
+        };
+    }
+    let _ = match row.times {
+        None => write!(cells, " - |"),
+        Some(Times([median, least, most])) => write!(cells, " {median:.2} ({least:.2} to {most:.2}) |"),
+    };
+    cells
+}
+
+/// A rate with two digits that mean something.
+fn shown(rate: f64) -> String {
+    match rate {
+        0.0 => "0".to_owned(),
+        rate if rate >= 0.0995 => format!("{rate:.2}"),
+        rate if rate >= 0.000_995 => format!("{rate:.4}"),
+        rate => format!("{rate:.1e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contenders::Contender;
+    use super::super::scenes::{Scene, Starts};
+    use super::*;
+
+    fn row(name: &'static str, rates: [f64; 3]) -> Row {
+        let rates = rates.map(Some);
+        Row { contender: Contender::Ours(name), budget: 10.0, bits: Some(9.9), rates, times: None }
+    }
+
+    fn result(rows: Vec<Row>) -> SceneResult {
+        let scene = Scene { keys: "uniform:1k".to_owned(), starts: Starts::After(32) };
+        SceneResult { scene, key_count: 1_000, rows }
+    }
+
+    #[test]
+    fn the_best_of_each_column_is_bold_whoever_it_is() {
+        let page = to_page(
+            &[result(vec![row("auto", [0.5, 0.02, 0.3]), row("bloom", [0.25, 0.02, 1.0])])],
+            "c",
+            10_000,
+            0,
+        );
+        assert!(page.contains("| auto | 9.90 | 0.50 | **0.0200** | **0.30** | - |"), "{page}");
+        assert!(page.contains("| bloom | 9.90 | **0.25** | **0.0200** | 1.00 | - |"), "{page}");
+        assert!(page.contains("In 1 of 3 cells"), "{page}");
+        assert!(page.contains("| **10** | **1** | **0.50** | **bloom** | **0.25** |"), "{page}");
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_loss() {
+        let page =
+            to_page(&[result(vec![row("auto", [0.000_3; 3]), row("bloom", [0.000_2; 3])])], "c", 10_000, 0);
+        assert!(page.contains("In 0 of 3 cells"), "{page}");
+    }
+
+    #[test]
+    fn a_stopped_run_says_so() {
+        assert!(to_page(&[], "c", 10, 4).contains("4 scenes are missing"));
+        assert!(!to_page(&[], "c", 10, 0).contains("missing"));
+    }
+}
