@@ -102,7 +102,7 @@ impl Proxy {
     /// Takes no more clients, ends each session between two of its transactions with SQLSTATE 57P01, and stops after
     /// `patience` at the latest.
     pub async fn drain(mut self, patience: Duration) {
-        self.shared.phase.send_replace(Phase::Draining);
+        self.shared.phase.send_replace(Phase::Closing);
         drop(timeout(patience, &mut self.accepting).await);
         self.stop().await;
     }
@@ -133,6 +133,13 @@ async fn run(listener: TcpListener, shared: Arc<Shared>) {
         () = accept(listener, &shared, &mut sessions) => {}
         () = superseded(&shared) => drop(shared.phase.send_replace(Phase::Stopping)),
     }
+    shared.phase.send_if_modified(|phase| {
+        let is_closing = *phase == Phase::Closing;
+        if is_closing {
+            *phase = Phase::Draining;
+        }
+        is_closing
+    });
     while sessions.join_next().await.is_some() {}
 }
 
@@ -153,7 +160,7 @@ async fn accept(listener: TcpListener, shared: &Arc<Shared>, sessions: &mut Join
                 Err(why) => pause(&why).await,
             },
             Some(_) = sessions.join_next() => {}
-            () = shared.end_of_serving() => return,
+            () = shared.end_of_accepting() => return,
         }
     }
 }

@@ -14,6 +14,8 @@ use crate::upstream::Connector;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Serving,
+    /// No client is taken any more, and the listener is about to close.
+    Closing,
     /// Sessions end between transactions.
     Draining,
     /// Sessions end now.
@@ -50,7 +52,12 @@ impl Shared {
     }
 
     /// Returns when sessions are to end, at once or between transactions.
+    /// Ends when clients have to be sent away. The listener is closed by then, so that none of them comes back to this proxy.
     pub(crate) async fn end_of_serving(&self) {
+        drop(self.phase.subscribe().wait_for(|phase| *phase > Phase::Closing).await);
+    }
+
+    pub(crate) async fn end_of_accepting(&self) {
         drop(self.phase.subscribe().wait_for(|phase| *phase > Phase::Serving).await);
     }
 
