@@ -31,7 +31,7 @@
 mod arguments;
 mod checks;
 mod commands;
-#[cfg(feature = "proxy")]
+#[cfg(any(feature = "cache", feature = "proxy"))]
 mod config_file;
 mod demo;
 #[cfg(feature = "cache")]
@@ -42,7 +42,7 @@ mod features;
 mod filter_file;
 mod interrupt;
 mod key_text;
-#[cfg(feature = "proxy")]
+#[cfg(any(feature = "cache", feature = "proxy"))]
 mod monitoring;
 mod output;
 mod pending_file;

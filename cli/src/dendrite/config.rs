@@ -26,6 +26,8 @@ use std::path::Path;
 use lacuna_cache_protocol::{Error, Result};
 use toml::{Table, Value};
 
+use crate::config_file;
+
 /// The key with the tables.
 const TABLES: &str = "table";
 /// How a table calls its argument `--table`.
@@ -37,12 +39,11 @@ const NAME: &str = "name";
 /// `InvalidInput` if the file cannot be read, is not TOML, names no table or names a variable that is not set.
 pub(crate) fn arguments(path: &Path) -> Result<Vec<Vec<String>>> {
     let about = |why: String| Error::invalid_input(format!("{}: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|why| about(why.to_string()))?;
-    let mut shared: Table = text.parse().map_err(|why: toml::de::Error| about(why.to_string()))?;
+    let mut shared = config_file::read(path).map_err(about)?;
     let Some(Value::Array(tables)) = shared.remove(TABLES) else {
         return Err(about("names no table: add `[[table]]` with name, key and domain".to_owned()));
     };
-    tables.into_iter().map(|table| of_table(&shared, table).map_err(&about)).collect()
+    tables.into_iter().map(|table| of_table(&shared, table).map_err(about)).collect()
 }
 
 /// The arguments of one table, with what it does not say taken from `shared`.
@@ -53,38 +54,7 @@ fn of_table(shared: &Table, table: Value) -> Result<Vec<String>, String> {
     }
     let mut merged = shared.clone();
     merged.extend(own);
-    let mut arguments = Vec::new();
-    for (key, value) in merged {
-        add(&mut arguments, &key, value)?;
-    }
-    Ok(arguments)
-}
-
-/// Adds the arguments that a key and its value stand for: a list is an argument given several times, `true` a flag.
-fn add(arguments: &mut Vec<String>, key: &str, value: Value) -> Result<(), String> {
-    match value {
-        Value::Array(values) => values.into_iter().try_for_each(|value| add(arguments, key, value))?,
-        Value::Boolean(true) => arguments.push(format!("--{key}")),
-        Value::Boolean(false) => {}
-        Value::String(text) => arguments.push(format!("--{key}={}", with_variables(&text)?)),
-        Value::Integer(number) => arguments.push(format!("--{key}={number}")),
-        Value::Float(number) => arguments.push(format!("--{key}={number}")),
-        Value::Datetime(moment) => arguments.push(format!("--{key}={moment}")),
-        Value::Table(_) => return Err(format!("`{key}` is no section; only `[[table]]` is")),
-    }
-    Ok(())
-}
-
-/// The text with variables of the environment in place of `${NAME}`.
-fn with_variables(text: &str) -> Result<String, String> {
-    let mut parts = text.split("${");
-    let mut whole = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (name, rest) = part.split_once('}').ok_or_else(|| format!("`{text}` has `${{` without `}}`"))?;
-        whole += &std::env::var(name).map_err(|_| format!("the variable {name} is not set"))?;
-        whole += rest;
-    }
-    Ok(whole)
+    config_file::arguments(merged)
 }
 
 #[cfg(test)]
@@ -114,15 +84,6 @@ mod tests {
         ];
         assert_eq!(people, expected);
         assert_eq!(orders, ["--lease=7", "--listen=a:1", "--policy=back", "--table=orders"]);
-    }
-
-    #[test]
-    fn variables_of_the_environment_are_put_in() {
-        let home = std::env::var("PATH").unwrap();
-        assert_eq!(with_variables("a:${PATH}@b").unwrap(), format!("a:{home}@b"));
-        assert_eq!(with_variables("$5 and }{").unwrap(), "$5 and }{");
-        assert!(with_variables("${LACUNA_IS_NOT_SET}").unwrap_err().contains("LACUNA_IS_NOT_SET"));
-        assert!(with_variables("a ${b").unwrap_err().contains("without"));
     }
 
     #[test]

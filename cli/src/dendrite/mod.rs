@@ -18,6 +18,7 @@ use lacuna_cache_protocol::{Error, Result};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 
+use crate::monitoring;
 use crate::service::{say, start_log, stop_signal};
 
 pub(crate) use plan::Plan;
@@ -50,7 +51,7 @@ async fn serve(plans: &[Plan]) -> Result<()> {
     say(&format!("listening at {address}: {}", listed(&serving.dendrites)));
     if let Some((listener, place)) = monitored {
         say(&format!("metrics at http://{place}/metrics"));
-        tokio::spawn(metrics::serve(listener, serving.clone()));
+        tokio::spawn(monitoring::serve(listener, serving.clone()));
     }
     stop.await;
     server.stop().await;

@@ -42,6 +42,9 @@ pub fn scenes(key_counts: &[&str]) -> Vec<Scene> {
     generated.chain(REAL.iter().flat_map(|name| of(name, &near))).collect()
 }
 
+/// The keys that stay, and ranges `[lo, hi]` that are asked.
+pub(super) type Drawn = (Vec<u64>, Vec<(u64, u64)>);
+
 impl Scene {
     /// The set's name without its size.
     pub fn set(&self) -> &str {
@@ -65,13 +68,7 @@ impl Scene {
 
     /// The keys that stay, which are the same for each length, and `count` empty ranges of `length` keys; `None` where the keys
     /// leave no room for them.
-    pub fn draw(
-        &self,
-        keys: &[u64],
-        length: u64,
-        count: usize,
-        seed: u64,
-    ) -> Option<(Vec<u64>, Vec<(u64, u64)>)> {
+    pub fn draw(&self, keys: &[u64], length: u64, count: usize, seed: u64) -> Option<Drawn> {
         let source = match self.starts {
             Starts::Anywhere => format!("uniform:{count}:{length}"),
             Starts::After(degree) => format!("correlated:{count}:{length}:{degree}"),
