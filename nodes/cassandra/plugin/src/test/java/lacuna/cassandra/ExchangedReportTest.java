@@ -56,9 +56,10 @@ public class ExchangedReportTest extends WithFilters
         return of.execute("SELECT * FROM lacuna.report WHERE keyspace_name = ? AND table_name = ?", names[0], names[1]).one();
     }
 
+    /** Not many more, and not much fewer: a machine that stops for a moment ends leases, and for a second nothing is known. */
     private static void isAbout(double expected, double value, String what)
     {
-        assertTrue(what + ": " + value + ", not about " + expected, Math.abs(value - expected) <= 8);
+        assertTrue(what + ": " + value + ", not about " + expected, value <= expected + 8 && value >= expected * 0.6);
     }
 
     /** Half of the partitions that are read are there, and nothing is written any more. */
