@@ -33,7 +33,7 @@ fn head(command: &str, query_count: usize) -> String {
          The share of \"maybe\" among ranges that hold no key, of 1, 32 and 1,024 keys, {} of each, at 10, 14 and 18 bits a key. Rates \
          and sizes repeat from the seed on every machine. Each filter is built once for all three lengths, with 2,000 ranges of each as \
          a sample; those that it is asked are others. No filter denied a key. *Bits* is the payload; the envelope adds 64 bytes. The least \
-         rate of each column is bold, whoever has it: also where `auto`, which weighs rates against the time of a question, does not. `-` \
+         rate of each column is bold, also where `auto`, which weighs rates against the time of a question, has a higher one. `-` \
          stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n\
          *Time* is that of a question about 32 keys, each waiting for the last answer, in questions to a standard Bloom filter of the \
          same budget about one key: the median of three runs, and the least and most of them. Where it is a dash, the page was made \
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_of_each_column_is_bold_whoever_it_is() {
+    fn the_best_of_each_column_is_bold_in_any_row() {
         let page = to_page(
             &[result(vec![row("auto", [0.5, 0.02, 0.3]), row("bloom", [0.25, 0.02, 1.0])])],
             "c",

@@ -51,7 +51,7 @@ mod enabled {
         WriteKeepsDead,
         /// A write leaves the margins that it falls into.
         WriteKeepsMargins,
-        /// A write ends a margin, and no other node hears of it.
+        /// A write ends a margin, and no other node is sent that.
         MarginsEndQuietly,
         /// A proof that ends inside a bucket counts for the rest of it, too.
         MarginsBeyondProofs,

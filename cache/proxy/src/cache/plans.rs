@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::recognise::harmless::{Mentions, harmless};
+use crate::recognise::harmless::{Examined, Mentions, examine};
 use crate::recognise::strict::{Statement, statement};
 
 /// Most bytes of texts that are remembered.
@@ -63,31 +63,21 @@ impl Default for Plan {
 impl Plan {
     /// The plan of a text, still without a number.
     fn new(text: &str, declared: &[u32]) -> Self {
-        let (statement, mentions) = read(text, declared);
-        Self {
-            number: 0,
-            statement,
-            declared: declared.into(),
-            mentions,
-            is_harmless: harmless(text).is_ok(),
-        }
+        let Examined { mentions, harmless } = examine(text);
+        let is_of_users = declared.iter().any(|number| *number >= FIRST_OF_USERS);
+        let statement = match &mentions {
+            // The check of a domain runs when a value is bound.
+            _ if is_of_users => Statement::Unknown("a parameter has a type of a user".to_owned()),
+            None => Statement::Unknown("it has a word that is not known here".to_owned()),
+            Some(_) => statement(text, &harmless),
+        };
+        let (mentions, is_harmless) = (mentions.unwrap_or_default(), harmless.is_ok());
+        Self { number: 0, statement, declared: declared.into(), mentions, is_harmless }
     }
 }
 
 /// The number of the first type that can be a user's.
 const FIRST_OF_USERS: u32 = 16_384;
-
-fn read(text: &str, declared: &[u32]) -> (Statement, Mentions) {
-    let unknown = |why: &str| (Statement::Unknown(why.to_owned()), Mentions::default());
-    if declared.iter().any(|number| *number >= FIRST_OF_USERS) {
-        // The check of a domain runs when a value is bound.
-        return unknown("a parameter has a type of a user");
-    }
-    match Mentions::of(text) {
-        None => unknown("it has a word that is not known here"),
-        Some(mentions) => (statement(text), mentions),
-    }
-}
 
 impl Known {
     fn add(&mut self, text: &str, plan: Plan) -> Arc<Plan> {

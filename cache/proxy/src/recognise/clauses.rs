@@ -21,6 +21,19 @@ pub(super) struct Clauses<'q> {
 /// # Errors
 /// What it has besides.
 pub(super) fn clauses(query: &Query) -> Result<Clauses<'_>, Reason> {
+    let (body, order_by, limit) = parts(query)?;
+    let SetExpr::Select(select) = body else {
+        return Err("it is not one SELECT".to_owned());
+    };
+    Ok(Clauses { order_by, limit, ..of_select(select)? })
+}
+
+/// What is asked, its order and its limit.
+type Parts<'q> = (&'q SetExpr, Option<&'q OrderBy>, Option<&'q LimitClause>);
+
+/// # Errors
+/// What the query has besides.
+pub(super) fn parts(query: &Query) -> Result<Parts<'_>, Reason> {
     let Query {
         with: None,
         body,
@@ -39,13 +52,10 @@ pub(super) fn clauses(query: &Query) -> Result<Clauses<'_>, Reason> {
     if !locks.is_empty() {
         return Err("it locks rows, which a cached result does not".to_owned());
     }
-    let SetExpr::Select(select) = &**body else {
-        return Err("it is not one SELECT".to_owned());
-    };
     if !pipe_operators.is_empty() {
         return Err("pipes are not known here".to_owned());
     }
-    Ok(Clauses { order_by: order_by.as_ref(), limit: limit_clause.as_ref(), ..of_select(select)? })
+    Ok((body, order_by.as_ref(), limit_clause.as_ref()))
 }
 
 fn of_select(select: &Select) -> Result<Clauses<'_>, Reason> {

@@ -61,11 +61,12 @@ impl Added {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recognise::harmless::examine;
 
     #[test]
     fn what_is_of_a_user_is_found_wherever_it_stands() {
         let mut added = Added::default();
-        let runs = |added: &Added, text| added.run_or_read_by(&Mentions::of(text).unwrap());
+        let runs = |added: &Added, text| added.run_or_read_by(&examine(text).mentions.unwrap());
         let text = "SELECT lower(t.change), a || b, c::mark FROM s.door AS t";
         assert_eq!(runs(&added, text), None);
         for (kind, name) in [

@@ -1,6 +1,6 @@
 //! What a text names, wherever it stands: the catalogue says whether anything of a user's is among it.
 
-use super::tokens::{Token, tokens};
+use super::tokens::Token;
 
 /// Operators that the language writes in other words (`LIKE`, `IN`, `BETWEEN`, `NULLIF`, `USING`), or stands for by sorting.
 const IMPLIED: [&str; 12] = ["=", "<>", "<", "<=", ">", ">=", "~~", "!~~", "~~*", "!~~*", "~", "!~"];
@@ -18,11 +18,6 @@ pub(crate) struct Mentions {
 }
 
 impl Mentions {
-    /// `None` if the words of the text are not certain.
-    pub(crate) fn of(text: &str) -> Option<Self> {
-        tokens(text).map(|tokens| Self::among(&tokens))
-    }
-
     pub(super) fn among(tokens: &[Token]) -> Self {
         let mut found = Self::default();
         found.operators.extend(IMPLIED.map(str::to_owned));

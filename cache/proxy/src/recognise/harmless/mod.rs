@@ -29,12 +29,24 @@ const GIVES: [&str; 3] = ["as", "recursive", "with"];
 /// Schemas of sessions, in which there may be views of others.
 const OF_SESSIONS: [&str; 2] = ["pg_temp", "pg_toast_temp"];
 
-/// Whether `text` writes nothing if the catalogue knows nothing of a user's by the names in it.
-///
-/// # Errors
-/// What is not certain.
-pub(crate) fn harmless(text: &str) -> Result<(), Reason> {
-    let mut tokens = tokens(text).ok_or("it has a word that is not known here")?;
+/// What the words of a text say.
+#[derive(Debug)]
+pub(crate) struct Examined {
+    /// What it names, if its words are certain.
+    pub(crate) mentions: Option<Mentions>,
+    /// Whether it writes nothing if the catalogue knows nothing of a user's by those names; else what is not certain.
+    pub(crate) harmless: Result<(), Reason>,
+}
+
+/// Looks at the words of `text`.
+pub(crate) fn examine(text: &str) -> Examined {
+    let Some(tokens) = tokens(text) else {
+        return Examined { mentions: None, harmless: Err("it has a word that is not known here".to_owned()) };
+    };
+    Examined { mentions: Some(Mentions::among(&tokens)), harmless: harmless(tokens) }
+}
+
+fn harmless(mut tokens: Vec<Token>) -> Result<(), Reason> {
     while tokens.last() == Some(&Token::Mark(b';')) {
         tokens.pop();
     }

@@ -4,6 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn harmless(text: &str) -> Result<(), Reason> {
+    examine(text).harmless
+}
+
 #[test]
 fn what_clients_ask_writes_nothing() {
     for text in [
@@ -81,7 +85,7 @@ fn what_could_write_is_not_certain() {
 
 #[test]
 fn all_that_a_text_names_is_mentioned() {
-    let found = Mentions::of("SELECT T.a, (b).n, lower(\"C\"), $1 ||- x.y FROM s.t -- z").unwrap();
+    let found = examine("SELECT T.a, (b).n, lower(\"C\"), $1 ||- x.y FROM s.t -- z").mentions.unwrap();
     assert_eq!(found.fields, ["a", "t", "y"]);
     assert_eq!(found.calls, ["lower", "n"]);
     assert!(found.operators.contains(&"||-".to_owned()) && found.operators.contains(&"=".to_owned()));
@@ -89,7 +93,7 @@ fn all_that_a_text_names_is_mentioned() {
         assert!(found.words.contains(&word.to_owned()), "{word}");
     }
     assert!(!found.words.contains(&"z".to_owned()));
-    assert_eq!(Mentions::of("SELECT 'a\\'"), None);
+    assert_eq!(examine("SELECT 'a\\'").mentions, None);
 }
 
 proptest! {
@@ -97,7 +101,7 @@ proptest! {
     fn any_text_is_certain_or_not(text in "[ -~äß\\n]{0,80}") {
         drop(harmless(&text));
         if harmless(&format!("SELECT {text}")).is_ok() {
-            prop_assert!(Mentions::of(&text).is_some());
+            prop_assert!(examine(&text).mentions.is_some());
         }
     }
 

@@ -17,7 +17,6 @@ use sqlparser::ast::Statement as Parsed;
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
-use super::harmless::harmless;
 use super::{MAX_DEPTH, Reason, UNREADABLE, words};
 
 pub(crate) use moments::Moment;
@@ -103,15 +102,14 @@ pub(crate) enum Need {
     Equal,
 }
 
-/// What `text` is; it is read in one way or it is unknown.
-pub(crate) fn statement(text: &str) -> Statement {
-    match understood(text) {
-        Ok(statement) => statement,
-        Err(reason) => match harmless(text) {
-            Ok(()) => Statement::Harmless(reason),
-            // What a SELECT calls says more than what the cache misses in it.
-            Err(why) => Statement::Unknown(if why.starts_with("it calls") { why } else { reason }),
-        },
+/// What `text` is; it is read in one way or it is unknown. `harmless` is what its words say.
+pub(crate) fn statement(text: &str, harmless: &Result<(), Reason>) -> Statement {
+    match (understood(text), harmless) {
+        (Ok(statement), _) => statement,
+        (Err(reason), Ok(())) => Statement::Harmless(reason),
+        // What a SELECT calls says more than what the cache misses in it.
+        (Err(_), Err(why)) if why.starts_with("it calls") => Statement::Unknown(why.clone()),
+        (Err(reason), Err(_)) => Statement::Unknown(reason),
     }
 }
 

@@ -3,6 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::recognise::harmless::examine;
+
+fn statement(text: &str) -> Statement {
+    super::statement(text, &examine(text).harmless)
+}
 
 fn read(text: &str) -> Read {
     match statement(text) {

@@ -12,7 +12,7 @@ use super::operands::{Operand, Range, operand};
 use super::read::column;
 use super::{Name, Reason, Statement, Write, params};
 use crate::recognise::expression::is_known;
-use crate::recognise::{Table, only_table, table_parts};
+use crate::recognise::{Table, clauses, only_table, table_parts};
 
 /// Functions without arguments that PostgreSQL has itself, so that one of a user is never found before them.
 const MOMENTS: [&str; 9] = [
@@ -106,22 +106,10 @@ fn inserted(insert: &Insert) -> Result<(Vec<String>, Ranges), Reason> {
 
 /// The rows of `VALUES`, if the query is nothing else.
 fn rows_of(query: &Query) -> Option<Vec<&[Expr]>> {
-    match query {
-        Query {
-            with: None,
-            body,
-            order_by: None,
-            limit_clause: None,
-            fetch: None,
-            locks,
-            for_clause: None,
-            settings: None,
-            format_clause: None,
-            pipe_operators,
-        } if locks.is_empty() && pipe_operators.is_empty() => match &**body {
-            SetExpr::Values(values) => Some(values.rows.iter().map(|row| &row.content[..]).collect()),
-            _ => None,
-        },
+    match clauses::parts(query) {
+        Ok((SetExpr::Values(values), None, None)) => {
+            Some(values.rows.iter().map(|row| &row.content[..]).collect())
+        }
         _ => None,
     }
 }

@@ -50,20 +50,26 @@ fn a_write_alone_is_shown_at_once() {
     is(&setting, &mut reader, ("new", false));
 }
 
-/// More writes in one flight than a session remembers one by one: each of them is held all the same.
+/// More writes in one flight than a session remembers one by one: each of them is held all the same, also where they are one
+/// transaction.
 #[test]
 fn every_write_of_a_long_pipeline_is_shown() {
     let Some((setting, mut reader, mut writer)) = warm() else { return };
-    for (flight, count) in [50, 1_200].into_iter().enumerate() {
-        let others = (0..count)
-            .map(|nth| format!("UPDATE orders SET note = '-' WHERE customer = {}", 1_000 + 2 * nth));
-        let last = format!("UPDATE orders SET note = 'flight {flight}' WHERE customer = 7");
-        let write = |text: String| [parse("", &text), bind("", "", &[]), execute("", 0)].concat();
-        let mut messages: Vec<u8> = others.chain([last]).flat_map(write).collect();
+    let step = |text: &str| [parse("", text), bind("", "", &[]), execute("", 0)].concat();
+    for (count, is_block) in [(50, false), (1_200, false), (50, true), (1_200, true)] {
+        let new = format!("{count} {is_block}");
+        let mut texts: Vec<String> = (0..count)
+            .map(|nth| format!("UPDATE orders SET note = '-' WHERE customer = {}", 1_000 + 2 * nth))
+            .collect();
+        texts.push(format!("UPDATE orders SET note = '{new}' WHERE customer = 7"));
+        if is_block {
+            texts.insert(0, "BEGIN".to_owned());
+            texts.push("COMMIT".to_owned());
+        }
+        let mut messages: Vec<u8> = texts.iter().flat_map(|text| step(text)).collect();
         messages.extend(sync());
         writer.send(&messages);
         assert!(writer.until_ready().iter().all(|(tag, _)| *tag != b'E'));
-        let new = format!("flight {flight}");
         is(&setting, &mut reader, (&new, false));
         is(&setting, &mut reader, (&new, true));
     }

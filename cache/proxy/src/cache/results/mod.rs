@@ -13,10 +13,13 @@
 //!
 //! What a statement may do is known by a reading of the catalogue, which another session may change while the statement is on
 //! its way: a view becomes one that writes, a table gets a trigger. So each statement without an answer has a *view* of the
-//! catalogue. From the moment at which definitions may change, until a check has found that they are what they were, every
-//! view is *doubted*: its statement holds everything.
+//! catalogue. A statement that may define holds everything. From its answer on, until a check has found that definitions are
+//! what they were, every view is *doubted*: its statement holds everything, too.
 //!
 //! Cost: one lock; a hit is one hash of its key.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::mem;
@@ -150,11 +153,7 @@ impl Results {
         let dropped = state.entries.drop_touched(&touched);
         let keeps_tickets = self.keeps_tickets();
         state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
-        let may_define = touched.may_define;
         state.holds.insert(number, touched);
-        if may_define {
-            state.doubt_views();
-        }
         (Hold(number), dropped)
     }
 
@@ -344,186 +343,5 @@ impl State {
     fn clear(&mut self) {
         self.entries.clear();
         self.tickets.clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KEY: &[u8] = b"SELECT";
-
-    fn open() -> Results {
-        let results = Results::new(1, 1 << 20);
-        results.open(results.check_begins(), results.now_ms() + 60_000);
-        results
-    }
-
-    fn at(low: i64) -> Span {
-        Span { low, high: low }
-    }
-
-    fn write(low: i64) -> Touched {
-        Touched { spans: vec![(0, at(low))], ..Touched::default() }
-    }
-
-    fn fill(results: &Results, ticket: &Ticket) -> bool {
-        results.fill(ticket, Arc::from(KEY), Arc::from(&b"reply"[..]))
-    }
-
-    fn filled() -> Results {
-        let results = open();
-        let ticket = results.ticket(1, 0, at(7)).unwrap();
-        assert!(fill(&results, &ticket) && results.get(KEY).is_some());
-        results
-    }
-
-    #[test]
-    fn a_hold_drops_and_bars() {
-        let results = filled();
-        let (hold, dropped) = results.hold(write(7));
-        assert_eq!(dropped, 1);
-        assert!(results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none());
-        assert!(results.ticket(1, 0, at(8)).is_some(), "another interval is free");
-        assert!(!results.release(hold) && results.ticket(1, 0, at(7)).is_some());
-    }
-
-    /// The classic race: read old, invalidate, install old.
-    #[test]
-    fn a_read_that_a_write_overtakes_is_not_kept() {
-        let results = open();
-        let ticket = results.ticket(1, 0, at(7)).unwrap();
-        let (hold, _) = results.hold(write(7));
-        results.release(hold);
-        assert!(!fill(&results, &ticket) && results.get(KEY).is_none());
-        let ticket = results.ticket(1, 0, at(7)).unwrap();
-        let (hold, _) = results.hold(write(8));
-        results.release(hold);
-        assert!(fill(&results, &ticket), "a write elsewhere does no harm");
-    }
-
-    #[test]
-    fn a_write_that_may_define_closes_until_a_check() {
-        let results = filled();
-        let early = results.check_begins();
-        let (hold, _) = results.hold(Touched::unknown());
-        assert!(results.release(hold) && results.closed().is_some());
-        results.open(early, results.now_ms() + 60_000);
-        assert!(results.closed().is_some(), "that check began before the statement ended");
-        results.open(results.check_begins(), results.now_ms() + 60_000);
-        assert!(results.closed().is_none() && results.get(KEY).is_none());
-    }
-
-    #[test]
-    fn a_doubt_lasts_until_its_process_has_ended() {
-        let results = filled();
-        let (hold, _) = results.hold(write(7));
-        results.doubt(hold, 42);
-        assert_eq!(results.doubted(), [42]);
-        results.settle(&[41]);
-        assert!(results.ticket(1, 0, at(7)).is_none());
-        results.settle(&[42]);
-        assert!(results.ticket(1, 0, at(7)).is_some() && results.doubted().is_empty());
-    }
-
-    #[test]
-    fn nothing_is_shown_without_a_lease() {
-        let results = filled();
-        let ticket = results.ticket(1, 0, at(8)).unwrap();
-        results.open(results.check_begins(), 0);
-        std::thread::sleep(std::time::Duration::from_millis(3));
-        assert!(
-            results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none() && !fill(&results, &ticket)
-        );
-        assert!(results.closed().unwrap().contains("lease"));
-        results.open(results.check_begins(), results.now_ms() + 60_000);
-        assert!(results.get(KEY).is_none(), "it begins cold");
-    }
-
-    #[test]
-    fn what_was_understood_by_an_older_reading_is_not_kept() {
-        let results = filled();
-        let ticket = results.ticket(1, 0, at(8)).unwrap();
-        results.read_anew(2);
-        assert!(results.get(KEY).is_none() && !fill(&results, &ticket));
-        assert!(results.ticket(1, 0, at(7)).is_none() && results.ticket(2, 0, at(7)).is_some());
-    }
-
-    /// A check that begins now and finds this reading.
-    fn check(results: &Results, generation: u64) -> bool {
-        let check = results.check_begins();
-        if results.lock().generation != generation {
-            results.read_anew(generation);
-        }
-        results.open(check, results.now_ms() + 60_000)
-    }
-
-    #[test]
-    fn a_statement_that_definitions_overtake_holds_everything() {
-        let results = filled();
-        let view = results.view(1);
-        assert!(results.is_clear(view) && results.get(KEY).is_some(), "nothing is defined");
-        let (define, _) = results.hold(Touched::unknown());
-        assert!(results.release(define));
-        check(&results, 2);
-        assert!(results.ticket(2, 0, at(7)).is_none(), "it may fire what was defined, and commit now");
-        assert!(!results.is_clear(view) && results.release(view), "it may define, too");
-        assert!(!check(&results, 2) && results.ticket(2, 0, at(7)).is_some());
-    }
-
-    #[test]
-    fn a_statement_between_a_definition_and_its_reading_holds_everything() {
-        let results = filled();
-        let (define, _) = results.hold(Touched::unknown());
-        let early = results.view(1);
-        results.release(define);
-        let late = results.view(1);
-        assert!(!results.is_clear(early) && !results.is_clear(late));
-        // Nothing was defined.
-        assert!(!check(&results, 1) && results.is_clear(early) && results.is_clear(late));
-        assert!(!results.release(early) && results.ticket(1, 0, at(7)).is_some());
-        assert!(!results.is_clear(results.view(0)), "it was understood by another reading");
-    }
-
-    #[test]
-    fn a_statement_that_ends_before_the_reading_may_have_changed_it() {
-        let results = filled();
-        let (define, _) = results.hold(Touched::unknown());
-        let view = results.view(1);
-        results.release(define);
-        let begun = results.check_begins();
-        assert!(!results.is_clear(view) && !results.release(view));
-        results.read_anew(2);
-        assert!(results.open(begun, results.now_ms() + 60_000) && results.closed().is_some());
-        assert!(!results.is_clear(results.view(2)), "the reading is not the last one");
-        assert!(!check(&results, 2) && results.closed().is_none() && results.is_clear(results.view(2)));
-    }
-
-    /// Statements that come all the time do not keep the cache closed.
-    #[test]
-    fn doubts_end_with_the_second_reading() {
-        let results = filled();
-        let (define, _) = results.hold(Touched::unknown());
-        let mut view = results.view(1);
-        results.release(define);
-        for generation in [2, 2, 2] {
-            let reading = results.lock().generation;
-            let next = results.view(reading);
-            results.release(view);
-            view = next;
-            check(&results, generation);
-        }
-        results.release(view);
-        check(&results, 2);
-        assert!(results.is_clear(results.view(2)) && results.ticket(2, 0, at(7)).is_some());
-    }
-
-    #[test]
-    fn a_closed_cache_is_empty() {
-        let results = filled();
-        let ticket = results.ticket(1, 0, at(8)).unwrap();
-        results.close("a role may write");
-        results.open(results.check_begins(), results.now_ms() + 60_000);
-        assert!(results.get(KEY).is_none() && !fill(&results, &ticket) && results.size() == (0, 0));
     }
 }
