@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use lacuna_bench::Machine;
 use lacuna_cli::with_commas;
 
 use super::quoted;
@@ -12,7 +13,7 @@ const SAME: f64 = 1.1;
 
 /// The page; `command` makes it again, `missing` scenes were not run.
 pub fn to_page(results: &[SceneResult], command: &str, query_count: usize, missing: usize) -> String {
-    let mut page = head(command, query_count);
+    let mut page = head(command, query_count) + &about_times(results);
     if missing > 0 {
         let _ = writeln!(
             page,
@@ -34,11 +35,23 @@ fn head(command: &str, query_count: usize) -> String {
          and sizes repeat from the seed on every machine. Each filter is built once for all three lengths, with 2,000 ranges of each as \
          a sample; those that it is asked are others. No filter denied a key. *Bits* is the payload; the envelope adds 64 bytes. The least \
          rate of each column is bold, also where `auto`, which weighs rates against the time of a question, has a higher one. `-` \
-         stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n\
-         *Time* is that of a question about 32 keys, each waiting for the last answer, in questions to a standard Bloom filter of the \
-         same budget about one key: the median of three runs, and the least and most of them. Where it is a dash, the page was made \
-         with `--no-times`: the same command without it, on a machine with nothing else to do, measures them.\n\n",
+         stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n",
         with_commas(query_count as u64)
+    )
+}
+
+/// What a time is, and on which machine it was measured.
+fn about_times(results: &[SceneResult]) -> String {
+    let has_times = results.iter().flat_map(|result| &result.rows).any(|row| row.times.is_some());
+    let origin = if has_times {
+        format!("Measured on {}.", Machine::here())
+    } else {
+        "This page was made with `--no-times`: the same command without it, on a machine with nothing else to do, measures them."
+            .to_owned()
+    };
+    format!(
+        "*Time* is that of a question about 32 keys, each waiting for the last answer, in questions to a standard Bloom filter of the \
+         same budget about one key: the median of three runs, and the least and most of them. {origin}\n\n"
     )
 }
 
