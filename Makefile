@@ -25,7 +25,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo demo-proxy test test-cassandra test-all-else install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
+.PHONY: demo demo-proxy test test-cassandra test-compiled test-programs test-bindings install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -46,15 +46,15 @@ test: fresh-stages
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(MAKE) --no-print-directory $(DENY)
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
-	$(MAKE) --no-print-directory --jobs=2 test-cassandra test-all-else || { cat $(LACUNA_STAGES); exit 2; }
+	$(MAKE) --no-print-directory --jobs=3 test-cassandra test-programs test-bindings || { cat $(LACUNA_STAGES); exit 2; }
 	@cat $(LACUNA_STAGES)
 
 # Clusters that mostly wait, and beside them all else, which gives way to them.
 test-cassandra:
 	$(STAGE) cassandra .ci/cassandra
 
-test-all-else: BESIDE = nice -n 10 $(STAGE)
-test-all-else:
+test-compiled test-programs test-bindings: BESIDE = nice -n 10 $(STAGE)
+test-compiled:
 	$(BESIDE) build .ci/without-features
 	$(BESIDE) rocksdb .ci/rocksdb
 	$(BESIDE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
@@ -62,7 +62,13 @@ test-all-else:
 	$(BESIDE) words lab/words
 	$(BESIDE) packages .ci/package
 	$(BESIDE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
-	$(BESIDE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --no-fail-fast --tests
+	$(BESIDE) "tests, compiled" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --no-run --tests
+
+# Most of these wait for servers, while the compilers of the others work.
+test-programs: test-compiled
+	$(BESIDE) tests $(WITH_ROCKSDB) .ci/tests $(TESTS) --quiet --tests
+
+test-bindings: test-compiled
 	$(BESIDE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
 	$(BESIDE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
 	$(BESIDE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
