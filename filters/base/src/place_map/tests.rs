@@ -116,6 +116,13 @@ fn long_keys_get_places_of_their_own() {
 }
 
 #[test]
+fn the_empty_string_alone_is_nothing_to_map() {
+    let column: ByteColumn = [Vec::new()].iter().collect();
+    let keys = SortedKeys::byte_strings(&column).expect("ascending");
+    assert_eq!(PlaceMap::build(keys, 4_096), None);
+}
+
+#[test]
 fn a_prefix_of_more_than_a_label_is_walked() {
     let keys: Vec<Vec<u8>> = (0..50).map(|n| [vec![b'p'; 700], vec![b'0' + n]].concat()).collect();
     let bytes = map_of(&keys, 4_096, 64);
@@ -137,6 +144,7 @@ proptest! {
         keys in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..20), 1..60),
         bits in 1_u32..65,
     ) {
+        prop_assume!(keys.iter().any(|key| !key.is_empty()));
         let bytes = map_of(&keys, 4_096, bits);
         let map = PlaceMap::new(&bytes).expect("a map");
         let mut strings = keys;
