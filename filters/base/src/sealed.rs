@@ -122,6 +122,7 @@ impl Sealed {
 }
 
 impl AsRef<[u8]> for Sealed {
+    #[inline]
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

@@ -68,34 +68,40 @@ pub(crate) struct PointProbe {
 }
 
 impl<P: PointBody> Points<P> {
-    /// Whether a key of `lo + 1 ..= hi` may be there; apart, so that a point has the processor's registers to itself.
+    pub(crate) fn body(&self) -> &P {
+        &self.body
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(&self, key: u64) -> u64 {
+        self.hasher.hash(key)
+    }
+
+    /// Whether a key of `lo..=hi` may be there; apart, so that a point has the processor's registers to itself.
     #[inline(never)]
-    fn any_behind<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
-        isa.run_apart(AnyBehind { points: self, body, lo, hi })
+    fn any_of<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        if hi - lo >= MAX_POINTS {
+            cross("points: too many");
+            return true;
+        }
+        isa.run_apart(AnyOf { points: self, body, lo, hi })
     }
 }
 
-/// The keys after the first of a short range.
-struct AnyBehind<'a, P> {
+/// The keys of a short range.
+struct AnyOf<'a, P> {
     points: &'a Points<P>,
     body: &'a [u8],
     lo: u64,
     hi: u64,
 }
 
-impl<P: PointBody> Kernel for AnyBehind<'_, P> {
+impl<P: PointBody> Kernel for AnyOf<'_, P> {
     type Output = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
         let Self { points, body, lo, hi } = self;
-        let mut key = lo;
-        while key < hi {
-            key += 1;
-            if points.body.may_contain(isa, body, points.hasher.hash(key)) {
-                return true;
-            }
-        }
-        false
+        (lo..=hi).any(|key| points.body.may_contain(isa, body, points.hasher.hash(key)))
     }
 }
 
@@ -121,11 +127,10 @@ impl<P: PointBody> IntegerBody for Points<P> {
 
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, body: &[u8], PointProbe { lo, hi, first_hash }: PointProbe) -> bool {
-        if hi - lo >= MAX_POINTS {
-            cross("points: too many");
-            return true;
+        if lo == hi {
+            return self.body.may_contain(isa, body, first_hash);
         }
-        self.body.may_contain(isa, body, first_hash) || (lo < hi && self.any_behind(isa, body, lo, hi))
+        self.any_of(isa, body, lo, hi)
     }
 
     #[inline(always)]

@@ -16,6 +16,7 @@
 //! of two; a block is eight words and a key sets one bit in each of them (or in a group of them at small budgets), so
 //! that testing it is a handful of vector instructions.
 
+mod batch;
 mod blocked;
 mod builder;
 mod codec;

@@ -1,16 +1,17 @@
 //! The standard Bloom filter, asked by hash.
 
 use lacuna_base::hash::reduce;
-use lacuna_base::{Envelope, Result};
+use lacuna_base::{Envelope, Result, U64Range};
 use lacuna_succinct::arch::{Isa, prefetch};
 
+use super::batch::ask_points;
 use super::codec::{HEADER_BYTES, Header, VERSION};
-use crate::points::{PointBody, points_in_groups};
+use crate::integer::answer_group;
+use crate::points::{PointBody, Points};
 use crate::probes::note_probe;
 
-/// Probes that are made before the first branch, and whose lines a batch fetches ahead. An absent key fails each with a chance
-/// of about a half, which no processor can guess; that one of three fails it guesses well.
-const EAGER_PROBES: u32 = 3;
+/// Lines of a key that a batch fetches ahead. An absent key stops at its first empty bit, which is its second on average.
+const LINES_AHEAD: u32 = 2;
 
 /// Factor between the hashes of a key, 5 modulo 8 for the longest cycle (Steele and Vigna, "Computationally easy,
 /// spectrally good multipliers", 2022).
@@ -46,17 +47,56 @@ impl Places {
     }
 }
 
+/// The bits of a filter in a body, or in a body and what follows it.
 #[inline(always)]
-fn byte_of(place: u64) -> usize {
-    let byte = (place >> 3) as usize;
-    HEADER_BYTES + byte
+pub(super) fn bits_of(body: &[u8]) -> &[u8] {
+    body.get(HEADER_BYTES..).unwrap_or_default()
 }
 
-/// The bit at `place`, lowest; one beyond the body, which cannot be proven empty.
+/// Starts the fetch of the bit at `place`.
 #[inline(always)]
-fn bit_at(body: &[u8], place: u64) -> u8 {
-    let byte = body.get(byte_of(place)).copied().unwrap_or(0xFF);
-    (byte >> (place & 7)) & 1
+pub(super) fn prefetch_bit(bits: &[u8], place: u64) {
+    prefetch(bits, (place >> 3) as usize);
+}
+
+/// Whether the bit at `place` is set, if it lies in a whole word of `bits`.
+#[inline(always)]
+fn in_whole_word(bits: &[u8], place: u64) -> Option<bool> {
+    let word = bits.as_chunks::<8>().0.get((place >> 6) as usize)?;
+    Some(u64::from_le_bytes(*word) >> (place & 63) & 1 != 0)
+}
+
+/// Whether the bit at `place` is set; one beyond the bits cannot be proven empty.
+#[inline(always)]
+pub(super) fn is_set(bits: &[u8], place: u64) -> bool {
+    in_whole_word(bits, place).unwrap_or_else(|| is_set_in_the_rest(bits, place))
+}
+
+/// [`is_set`] for the last bytes, which are no whole word.
+#[cold]
+#[inline(never)]
+fn is_set_in_the_rest(bits: &[u8], place: u64) -> bool {
+    bits.get((place >> 3) as usize).is_none_or(|byte| byte >> (place & 7) & 1 != 0)
+}
+
+impl Bloom {
+    /// The bits that a key with this hash has set.
+    #[inline(always)]
+    pub(super) fn places(&self, hash: u64) -> Places {
+        Places::new(hash, self.bit_count)
+    }
+
+    pub(super) fn hash_count(&self) -> u32 {
+        self.header.hash_count
+    }
+
+    /// [`may_contain`](PointBody::may_contain) for a key with a bit in the last bytes, which are no whole word.
+    #[cold]
+    #[inline(never)]
+    fn may_contain_in_the_rest(&self, bits: &[u8], hash: u64) -> bool {
+        let mut places = self.places(hash);
+        (0..self.header.hash_count).all(|_| is_set(bits, places.next()))
+    }
 }
 
 impl PointBody for Bloom {
@@ -76,22 +116,35 @@ impl PointBody for Bloom {
 
     #[inline(always)]
     fn prefetch(&self, body: &[u8], hash: u64) {
-        let mut places = Places::new(hash, self.bit_count);
-        for _ in 0..EAGER_PROBES.min(self.header.hash_count) {
-            prefetch(body, byte_of(places.next()));
+        let mut places = self.places(hash);
+        for _ in 0..LINES_AHEAD.min(self.header.hash_count) {
+            prefetch_bit(bits_of(body), places.next());
         }
     }
 
+    /// Stops at the first empty bit. No processor can guess which that is, but a wrong guess costs less than a line of memory
+    /// that need not be read.
     #[inline(always)]
     fn may_contain<I: Isa>(&self, _isa: I, body: &[u8], hash: u64) -> bool {
         note_probe();
-        let mut places = Places::new(hash, self.bit_count);
-        let hash_count = self.header.hash_count;
-        if hash_count < EAGER_PROBES {
-            return (0..hash_count).all(|_| bit_at(body, places.next()) != 0);
+        let (bits, mut places) = (bits_of(body), self.places(hash));
+        for _ in 0..self.header.hash_count {
+            match in_whole_word(bits, places.next()) {
+                Some(true) => {}
+                Some(false) => return false,
+                None => return self.may_contain_in_the_rest(bits, hash),
+            }
         }
-        let eager = (0..EAGER_PROBES).fold(1, |all, _| all & bit_at(body, places.next()));
-        eager != 0 && (EAGER_PROBES..hash_count).all(|_| bit_at(body, places.next()) != 0)
+        true
+    }
+
+    fn ask_group(points: &Points<Self>, bytes: &[u8], inside: &[(usize, U64Range)], answers: &mut [bool]) {
+        if inside.iter().all(|(_, range)| range.lo() == range.hi()) {
+            let hashes = inside.iter().map(|(place, range)| (*place, points.hash(range.lo())));
+            ask_points(points.body(), bits_of(bytes), hashes, answers);
+        } else {
+            answer_group(points, bytes, inside, answers);
+        }
     }
 
     fn point_rate(&self) -> f64 {
@@ -99,6 +152,4 @@ impl PointBody for Bloom {
         let share_of_ones = 1.0 - (-set_bits / self.bit_count as f64).exp();
         share_of_ones.powi(self.header.hash_count.cast_signed())
     }
-
-    points_in_groups!();
 }
