@@ -5,6 +5,8 @@
 //! | `registered.rs`, `settings.rs` | what a user says: columns, roles that may write, bytes |
 //! | `results.rs`, `entries.rs`, `span.rs` | entries, the writes that hold them back, and the reads that fill them |
 //! | `plans.rs`, `values.rs`, `effect.rs` | what a statement with its values does |
+//! | `shadow.rs`, `compare.rs` | what would have been shown beside what the server says |
+//! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |
 //! | `identity.rs` | whose session it is, and in which settings |
 //! | `catalogue/`, `watch.rs` | tables, columns and rights, at the start and as long as the proxy runs |
 //! | `counters.rs` | what happened |
@@ -18,6 +20,7 @@
 //! everything.
 
 mod catalogue;
+mod compare;
 mod counters;
 mod effect;
 mod entries;
@@ -26,7 +29,10 @@ mod plans;
 mod registered;
 mod results;
 mod settings;
+mod shadow;
+mod shown;
 mod span;
+mod status;
 mod values;
 mod watch;
 
@@ -37,10 +43,12 @@ use lacuna_base::Result;
 use tokio::sync::{Notify, watch as watch_channel};
 
 use catalogue::Catalogue;
+pub(crate) use compare::{Verdict, compare, of_error};
 pub use counters::CacheCounts;
 use counters::Counters;
-pub(crate) use counters::{add_time, count};
+pub(crate) use counters::{add_duration, count};
 pub(crate) use effect::{Effect, effect};
+pub(crate) use entries::About;
 use identity::Identities;
 pub(crate) use identity::{Answer, Identity, NoIdentity, QUESTION};
 pub(crate) use plans::Plan;
@@ -50,7 +58,10 @@ pub(crate) use results::{Hold, Results, Ticket};
 pub use settings::CacheSettings;
 #[cfg(feature = "flaws")]
 pub use settings::Flaw;
+pub(crate) use shadow::{Comparison, Shadow};
+pub use shadow::{Difference, ShadowCounts};
 pub(crate) use span::Touched;
+pub use status::{CacheStatus, ColumnStatus, HotRange, Segment};
 pub(crate) use watch::Watch;
 
 /// The cache of a proxy.
@@ -59,6 +70,10 @@ pub(crate) struct Cache {
     pub(crate) results: Results,
     pub(crate) plans: Plans,
     pub(crate) counters: Counters,
+    /// Set if nothing is answered, only compared.
+    pub(crate) shadow: Option<Shadow>,
+    /// Most bytes of all replies.
+    max_bytes: usize,
     /// Longest reply that is kept.
     pub(crate) max_reply: usize,
     identities: Identities,
@@ -106,6 +121,8 @@ impl Cache {
             results,
             plans: Plans::default(),
             counters: Counters::default(),
+            shadow: settings.is_shadow.then(Shadow::default),
+            max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
             catalogue: RwLock::new(Reading { number: 1, surroundings: 1, catalogue: Arc::new(catalogue) }),
@@ -201,7 +218,15 @@ impl Cache {
     pub(crate) fn counts(&self) -> CacheCounts {
         let (entries, bytes) = self.results.size();
         let tables = self.reading().catalogue.table_count();
-        CacheCounts { entries, bytes, tables, closed: self.results.closed(), ..self.counters.counts() }
+        let shadow = self.shadow.as_ref().map(Shadow::counts);
+        CacheCounts {
+            entries,
+            bytes,
+            tables,
+            closed: self.results.closed(),
+            shadow,
+            ..self.counters.counts()
+        }
     }
 }
 

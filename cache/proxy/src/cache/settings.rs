@@ -19,6 +19,7 @@ pub struct CacheSettings {
     pub(crate) registered: Registered,
     pub(crate) writers: Vec<String>,
     pub(crate) bytes: usize,
+    pub(crate) is_shadow: bool,
     #[cfg(feature = "flaws")]
     pub(crate) flaw: Option<Flaw>,
 }
@@ -46,6 +47,7 @@ impl CacheSettings {
             registered,
             writers: Vec::new(),
             bytes: 64 << 20,
+            is_shadow: false,
             #[cfg(feature = "flaws")]
             flaw: None,
         }
@@ -62,6 +64,13 @@ impl CacheSettings {
     #[must_use]
     pub fn with_bytes(self, bytes: usize) -> Self {
         Self { bytes, ..self }
+    }
+
+    /// Answers nothing from the cache: the server answers every statement, and its replies to those that the cache would have
+    /// answered are compared with what the cache had. See [`ShadowCounts`](crate::ShadowCounts).
+    #[must_use]
+    pub fn with_shadow(self) -> Self {
+        Self { is_shadow: true, ..self }
     }
 
     #[cfg(feature = "flaws")]

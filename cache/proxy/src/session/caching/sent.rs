@@ -202,12 +202,6 @@ impl Session<'_> {
         count(&counters.held);
         counters.dropped.fetch_add(u64::try_from(dropped).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
-
-    pub(super) fn give_up(&self, state: &mut State) {
-        if let Some(capture) = state.capture.take() {
-            self.cache.results.give_up(capture.ticket());
-        }
-    }
 }
 
 /// A read or write in another database touches nothing here; anything else may change roles, which all databases share.

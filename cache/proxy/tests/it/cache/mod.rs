@@ -7,6 +7,7 @@ mod moments;
 mod replies;
 mod rights;
 mod setting;
+mod shadow;
 mod takeover;
 mod tap;
 mod texts;
