@@ -14,6 +14,8 @@ Examples:
       --listen 0.0.0.0:6432 --certificate server.pem --key server.key
   lacuna proxy --upstream postgres://127.0.0.1:5432 --cache memory --register public.orders.customer \\
       --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop
+  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache shadow --register public.orders.customer \
+      --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop --metrics 127.0.0.1:9600
   lacuna proxy --config proxy.toml                  # every option by its name: upstream, listen, cache …
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
 
@@ -52,8 +54,8 @@ pub(crate) struct ProxyArgs {
     /// The key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub(crate) key: Option<PathBuf>,
-    /// Keep replies to range reads: `memory`
-    #[arg(long, value_name = "WHERE", value_parser = ["memory"], requires_all = ["register", "writes", "account"])]
+    /// Keep replies to range reads: `memory`; or `shadow`, which answers nothing and compares what it would have answered
+    #[arg(long, value_name = "WHERE", value_parser = ["memory", "shadow"], requires_all = ["register", "writes", "account"])]
     pub(crate) cache: Option<String>,
     /// Columns whose range reads are kept: SCHEMA.TABLE.COLUMN, with commas between
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "cache")]
@@ -70,9 +72,12 @@ pub(crate) struct ProxyArgs {
     /// Most memory for replies
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) cache_mib: u32,
-    /// Where to answer `GET /metrics` for Prometheus, and `GET /healthz`; without it, nowhere
+    /// Where to answer `GET /metrics` for Prometheus, `GET /healthz`, and `GET /` with a page; of a port alone this machine
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) metrics: Option<String>,
+    /// Show the page to other machines, too, if --metrics is no address of this machine alone: it shows data of users
+    #[arg(long, requires = "metrics")]
+    pub(crate) page: bool,
     /// Print suggestions each time this many seconds have passed, and at the end
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) report_every: Option<u64>,

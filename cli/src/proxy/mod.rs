@@ -1,8 +1,8 @@
 //! The proxy as a process.
 
 mod metrics;
+mod status;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ use crate::errors;
 use crate::monitoring;
 use crate::output::Output;
 use crate::service::{say, start_log, stop_signal};
+use metrics::Monitoring;
+use status::Place;
 
 /// Prints whether a cache could answer the statement.
 pub(crate) fn explain(sql: &str) -> errors::Result<()> {
@@ -40,13 +42,13 @@ fn half_the_processors() -> usize {
 async fn serve(args: &ProxyArgs) -> Result<()> {
     let stop = stop_signal()?;
     allow_connections();
-    let listener = monitored(args.metrics.as_deref()).await?;
+    let listener = monitored(args).await?;
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
     let proxy = options(args, suggestions.clone())?.start().await?;
     say(&format!("listening at {}", proxy.address()));
     if let Some((listener, place)) = listener {
-        say(&format!("metrics at http://{place}/metrics"));
-        tokio::spawn(monitoring::serve(listener, Arc::new(proxy.monitor())));
+        say(&format!("metrics at http://{}/metrics", place.address));
+        tokio::spawn(monitoring::serve(listener, Arc::new(Monitoring::new(proxy.monitor(), place))));
     }
     let is_superseded = tokio::select! {
         () = stop => false,
@@ -59,13 +61,16 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
     if is_superseded { Err(superseded()) } else { Ok(()) }
 }
 
-/// Where monitoring is answered.
-async fn monitored(address: Option<&str>) -> Result<Option<(TcpListener, SocketAddr)>> {
-    let Some(address) = address else { return Ok(None) };
-    let why = |why: std::io::Error| Error::unavailable(format!("{address} cannot be listened at: {why}"));
-    let listener = TcpListener::bind(address).await.map_err(why)?;
-    let place = listener.local_addr().map_err(why)?;
-    Ok(Some((listener, place)))
+/// Where monitoring is answered; of a port alone that is this machine.
+async fn monitored(args: &ProxyArgs) -> Result<Option<(TcpListener, Place)>> {
+    let Some(asked) = args.metrics.as_deref() else { return Ok(None) };
+    let is_port = asked.parse::<u16>().is_ok();
+    let full = if is_port { format!("127.0.0.1:{asked}") } else { asked.to_owned() };
+    let why = |why: std::io::Error| Error::unavailable(format!("{full} cannot be listened at: {why}"));
+    let listener = TcpListener::bind(&full).await.map_err(why)?;
+    let address = listener.local_addr().map_err(why)?;
+    let name = full.rsplit_once(':').map_or("", |(name, _)| name).to_owned();
+    Ok(Some((listener, Place { address, name, is_for_all: args.page })))
 }
 
 fn superseded() -> Error {
@@ -104,7 +109,10 @@ fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
     let settings = CacheSettings::new(account, args.register.join(",").parse()?)
         .with_writers(args.writers.iter().cloned())
         .with_bytes((args.cache_mib as usize) << 20);
-    Ok(args.cache.is_some().then_some(settings))
+    Ok(match args.cache.as_deref() {
+        Some("shadow") => Some(settings.with_shadow()),
+        cache => cache.map(|_| settings),
+    })
 }
 
 /// Prints a report each time the interval has passed; never returns.

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use lacuna_testkit::servers::Postgres;
 
+use crate::served::Served;
 use crate::support::Folder;
 
 #[test]
@@ -167,6 +168,32 @@ fn every_option_comes_from_a_file_and_monitoring_is_answered() {
     assert!(get("/else").starts_with("HTTP/1.0 404"));
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     assert!(child.wait().unwrap().success());
+}
+
+/// A shadow answers nothing: the counters say what it would have answered.
+#[test]
+fn a_shadow_compares_and_is_counted() {
+    let Some(served) = Served::start(
+        &["--cache", "shadow"],
+        "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)",
+        "public.t.a",
+    ) else {
+        return;
+    };
+    let read = "SELECT * FROM t WHERE a = 1";
+    served.psql(&[read, read, "INSERT INTO t (a) VALUES (1)", read, read, read]);
+    let metrics = served.get("/metrics");
+    for line in [
+        "lacuna_proxy_cache_hits_total 0",
+        "lacuna_proxy_shadow_hits_total 3",
+        "lacuna_proxy_shadow_equal_total 3",
+        "lacuna_proxy_shadow_different_total 0",
+        "lacuna_proxy_shadow_not_compared_total 0",
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
+    }
+    let report = served.stop();
+    assert!(report.contains("shadow: 3 would-be hits: 3 equal, 0 different, 0 not compared"), "{report}");
 }
 
 #[test]
