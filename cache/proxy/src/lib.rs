@@ -41,8 +41,8 @@ mod wire;
 #[doc(hidden)]
 pub use cache::Flaw;
 pub use cache::{
-    CacheCounts, CacheSettings, CacheStatus, ColumnStatus, Difference, HotRange, Registered, Segment,
-    ShadowCounts,
+    Auto, AutoCounts, CacheCounts, CacheSettings, CacheStatus, ColumnStatus, Difference, HotRange,
+    Registered, Segment, ShadowCounts,
 };
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;

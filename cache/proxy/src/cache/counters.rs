@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::auto::AutoCounts;
 use super::shadow::ShadowCounts;
 
 /// Most reasons that are counted, each for itself.
@@ -62,6 +63,8 @@ pub struct CacheCounts {
     pub closed: Option<String>,
     /// What was compared, if the cache is one that answers nothing.
     pub shadow: Option<ShadowCounts>,
+    /// What was registered while it ran, if that was asked for.
+    pub auto: Option<AutoCounts>,
 }
 
 impl Counters {
@@ -136,6 +139,7 @@ impl CacheCounts {
             relayed,
             closed,
             shadow,
+            auto,
             ..
         } = self;
         let mut text = format!(
@@ -144,6 +148,9 @@ impl CacheCounts {
         );
         if let Some(shadow) = shadow {
             text.push_str(&shadow.report());
+        }
+        if let Some(auto) = auto {
+            text.push_str(&auto.report());
         }
         if let Some(why) = closed {
             let _ = writeln!(text, "nothing is shown: {why}");

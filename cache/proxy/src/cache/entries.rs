@@ -127,6 +127,11 @@ impl Entries {
         *self = Self { next, ..Self::new(self.trees.len(), self.max_bytes) };
     }
 
+    /// Makes room for columns up to this number of them.
+    pub(crate) fn grow(&mut self, column_count: usize) {
+        self.trees.resize_with(column_count.max(self.trees.len()), IntervalTree::new);
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.by_key.len()
     }

@@ -8,7 +8,8 @@
 //! | `shadow.rs`, `compare.rs` | what would have been shown beside what the server says |
 //! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |
 //! | `identity.rs` | whose session it is, and in which settings |
-//! | `catalogue/`, `watch.rs` | tables, columns and rights, at the start and as long as the proxy runs |
+//! | `auto.rs`, `watch/register.rs` | columns that are registered while it runs |
+//! | `catalogue/`, `watch/` | tables, columns and rights, at the start and as long as the proxy runs |
 //! | `counters.rs` | what happened |
 //!
 //! `customer = 7` is asked twice: the second reply has the bytes of the first. A client's `UPDATE … WHERE customer = 7` holds
@@ -19,6 +20,7 @@
 //! this proxy. That is what is checked of the roles at the start, and watched; what cannot be known counts as a write to
 //! everything.
 
+mod auto;
 mod catalogue;
 mod compare;
 mod counters;
@@ -39,9 +41,12 @@ mod watch;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use crate::suggest::Suggestions;
 use lacuna_base::Result;
 use tokio::sync::{Notify, watch as watch_channel};
 
+use auto::Advisor;
+pub use auto::{Auto, AutoCounts};
 use catalogue::Catalogue;
 pub(crate) use compare::{Verdict, compare, of_error};
 pub use counters::CacheCounts;
@@ -72,6 +77,8 @@ pub(crate) struct Cache {
     pub(crate) counters: Counters,
     /// Set if nothing is answered, only compared.
     pub(crate) shadow: Option<Shadow>,
+    /// Set if columns are registered while it runs.
+    advisor: Option<Advisor>,
     /// Most bytes of all replies.
     max_bytes: usize,
     /// Longest reply that is kept.
@@ -109,11 +116,14 @@ impl Cache {
     /// # Errors
     /// `InvalidInput` with the reasons why the columns cannot be cached, `Unavailable` if another process caches a
     /// table or the database does not answer.
-    pub(crate) async fn start(settings: &CacheSettings) -> Result<(Arc<Self>, Watch)> {
-        Watch::start(settings).await
+    pub(crate) async fn start(
+        settings: &CacheSettings,
+        suggestions: Option<&Arc<Suggestions>>,
+    ) -> Result<(Arc<Self>, Watch)> {
+        Watch::start(settings, suggestions).await
     }
 
-    fn new(settings: &CacheSettings, catalogue: Catalogue) -> Self {
+    fn new(settings: &CacheSettings, catalogue: Catalogue, advisor: Option<Advisor>) -> Self {
         let results = Results::new(settings.registered.len(), settings.bytes);
         #[cfg(feature = "flaws")]
         let results = results.with_flaw(settings.flaw);
@@ -122,6 +132,7 @@ impl Cache {
             plans: Plans::default(),
             counters: Counters::default(),
             shadow: settings.is_shadow.then(Shadow::default),
+            advisor,
             max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
@@ -160,6 +171,15 @@ impl Cache {
             self.distrust();
         }
         found
+    }
+
+    /// Whether a transaction that has written is remembered to its end: what it wrote may be registered meanwhile.
+    pub(crate) fn remembers_writers(&self) -> bool {
+        #[cfg(feature = "flaws")]
+        if self.flaw == Some(Flaw::NoLongView) {
+            return false;
+        }
+        self.advisor.is_some()
     }
 
     #[cfg(feature = "flaws")]
@@ -219,12 +239,14 @@ impl Cache {
         let (entries, bytes) = self.results.size();
         let tables = self.reading().catalogue.table_count();
         let shadow = self.shadow.as_ref().map(Shadow::counts);
+        let auto = self.advisor.as_ref().map(Advisor::counts);
         CacheCounts {
             entries,
             bytes,
             tables,
             closed: self.results.closed(),
             shadow,
+            auto,
             ..self.counters.counts()
         }
     }

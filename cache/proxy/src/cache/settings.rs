@@ -1,5 +1,6 @@
 //! What a cache is started with.
 
+use super::auto::Auto;
 use super::registered::Registered;
 
 /// Settings of a proxy's cache.
@@ -20,6 +21,7 @@ pub struct CacheSettings {
     pub(crate) writers: Vec<String>,
     pub(crate) bytes: usize,
     pub(crate) is_shadow: bool,
+    pub(crate) auto: Option<Auto>,
     #[cfg(feature = "flaws")]
     pub(crate) flaw: Option<Flaw>,
 }
@@ -35,6 +37,8 @@ pub enum Flaw {
     NoFillCheck,
     /// Replies of one role are shown to another.
     NoRole,
+    /// A transaction is forgotten that has written before a column was registered.
+    NoLongView,
 }
 
 impl CacheSettings {
@@ -48,6 +52,7 @@ impl CacheSettings {
             writers: Vec::new(),
             bytes: 64 << 20,
             is_shadow: false,
+            auto: None,
             #[cfg(feature = "flaws")]
             flaw: None,
         }
@@ -71,6 +76,13 @@ impl CacheSettings {
     #[must_use]
     pub fn with_shadow(self) -> Self {
         Self { is_shadow: true, ..self }
+    }
+
+    /// Registers columns while it runs that would spare enough, besides those that were given, which may be none:
+    /// `Registered::default()`. What the rights of roles forbid is not registered.
+    #[must_use]
+    pub fn with_auto(self, auto: Auto) -> Self {
+        Self { auto: Some(auto), ..self }
     }
 
     #[cfg(feature = "flaws")]

@@ -253,6 +253,12 @@ impl Results {
         state.clear();
     }
 
+    /// Nothing is shown until [`Results::open`], from when on there are more columns.
+    pub(crate) fn grow(&self, column_count: usize) {
+        self.close("a column is being registered");
+        self.lock().entries.grow(column_count);
+    }
+
     /// Nothing is shown until [`Results::open`].
     pub(crate) fn close(&self, why: impl Into<String>) {
         let mut state = self.lock();

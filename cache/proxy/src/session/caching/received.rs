@@ -175,11 +175,13 @@ impl Session<'_> {
         }
     }
 
-    /// What a doubted statement may have done is committed with the rest of its transaction.
+    /// What a doubted statement may have done is committed with the rest of its transaction, and so is what was written to a
+    /// table or a column that is registered meanwhile: a view that lasts is doubted then, and holds everything.
     fn ends_views(&self, state: &mut State, transaction: u8) {
         let is_open = transaction != b'I';
+        let is_remembered = state.has_written && self.cache.remembers_writers();
         state.views.retain(|(_, view)| {
-            let is_kept = is_open && !self.cache.results.is_clear(*view);
+            let is_kept = is_open && (is_remembered || !self.cache.results.is_clear(*view));
             if !is_kept {
                 self.cache.release(*view);
             }
@@ -188,6 +190,7 @@ impl Session<'_> {
         if is_open && !state.views.is_empty() {
             state.block = Block::Other;
         }
+        state.has_written &= is_open;
     }
 
     /// A message that answers the question; `true` with the last one.

@@ -142,6 +142,7 @@ impl Session<'_> {
         let done = if state.is_of_other_database { elsewhere(plan, done) } else { done };
         if matches!(done, Effect::Cacheable(..) | Effect::Nothing(_) | Effect::Write(_)) {
             self.views(state, reading.number);
+            state.has_written |= plan.is_some_and(|plan| matches!(plan.statement, Statement::Write(_)));
         }
         self.act(state, done, transaction);
     }

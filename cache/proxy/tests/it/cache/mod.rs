@@ -1,5 +1,6 @@
 //! The cache, before a real PostgreSQL.
 
+mod auto;
 mod history;
 mod identities;
 mod lookups;
