@@ -70,8 +70,11 @@ fn of_sessions(counts: Counts) -> [Metric; 5] {
     ]
 }
 
-fn of_cache(counts: &CacheCounts) -> [Metric; 11] {
+fn of_cache(counts: &CacheCounts) -> [Metric; 13] {
     let CacheCounts { hits, misses, filled, writes, dropped, doubts, questions, .. } = *counts;
+    let auto = counts.auto.as_ref();
+    let added = auto.map_or(0, |auto| auto.registered.len());
+    let refused = auto.map_or(0, |auto| auto.refused.len());
     [
         ("cache_hits_total", "counter", "Statements that were answered from the cache.", hits),
         ("cache_misses_total", "counter", "Statements whose reply could have been there.", misses),
@@ -83,6 +86,13 @@ fn of_cache(counts: &CacheCounts) -> [Metric; 11] {
         ("cache_entries", "gauge", "Replies that are kept.", counts.entries as u64),
         ("cache_bytes", "gauge", "Bytes that they take, nearly.", counts.bytes as u64),
         ("cache_tables", "gauge", "Registered tables.", counts.tables as u64),
+        ("cache_columns_added_total", "counter", "Columns that were registered while it ran.", added as u64),
+        (
+            "cache_columns_refused",
+            "gauge",
+            "Columns that would spare enough and may not be registered.",
+            refused as u64,
+        ),
         ("cache_is_open", "gauge", "Whether replies are shown.", u64::from(counts.closed.is_none())),
     ]
 }

@@ -2,12 +2,15 @@
 
 mod metrics;
 mod status;
+pub(crate) mod top;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
-use lacuna_proxy::{CacheCounts, CacheSettings, Counts, Options, Proxy, Suggestions, Upstream};
+use lacuna_proxy::{
+    Auto, CacheCounts, CacheSettings, Counts, Explanation, Options, Proxy, Registered, Suggestions, Upstream,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
@@ -22,8 +25,26 @@ use status::Place;
 /// Prints whether a cache could answer the statement.
 pub(crate) fn explain(sql: &str) -> errors::Result<()> {
     let mut output = Output::new();
-    output.line(&lacuna_proxy::explain(sql).to_string())?;
+    let explanation = lacuna_proxy::explain(sql);
+    output.line(&explanation.to_string())?;
+    if let Some(line) = of_auto(&explanation) {
+        output.line(line)?;
+    }
     output.finish()
+}
+
+/// What `--auto` makes of a read.
+const fn of_auto(explanation: &Explanation) -> Option<&'static str> {
+    match explanation {
+        Explanation::Cacheable { .. } => Some(
+            "--auto registers such a column once a cache of it would have answered --auto-spared statements (100), and a fifth \
+             of those that bound it, if type and rights allow it",
+        ),
+        Explanation::Counted { .. } => {
+            Some("--auto counts it for such a column, though the cache would not answer it")
+        }
+        _ => None,
+    }
 }
 
 /// Relays until SIGTERM or Ctrl-C.
@@ -106,9 +127,16 @@ fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Op
 /// The cache, if there is to be one: the command line asks for all that it needs.
 fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
     let Some(account) = &args.account else { return Ok(None) };
-    let settings = CacheSettings::new(account, args.register.join(",").parse()?)
+    let registered =
+        if args.register.is_empty() { Registered::default() } else { args.register.join(",").parse()? };
+    let mut settings = CacheSettings::new(account, registered)
         .with_writers(args.writers.iter().cloned())
         .with_bytes((args.cache_mib as usize) << 20);
+    if args.auto {
+        let auto = Auto::default().with_min_spared(args.auto_spared);
+        settings =
+            settings.with_auto(auto.with_max_tables(args.auto_tables).with_max_columns(args.auto_columns));
+    }
     Ok(match args.cache.as_deref() {
         Some("shadow") => Some(settings.with_shadow()),
         cache => cache.map(|_| settings),

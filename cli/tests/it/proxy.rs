@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use lacuna_testkit::servers::Postgres;
 
-use crate::served::Served;
+use crate::served::{Served, eventually};
 use crate::support::Folder;
 
 #[test]
@@ -13,7 +13,9 @@ fn statements_are_explained() {
     let folder = Folder::new();
     let explain = |sql: &str| folder.run(&["proxy", "explain", sql], "").done();
     let said = explain("SELECT * FROM orders WHERE customer = $1 AND day > 5");
-    assert_eq!(said, "a cache can answer it if orders.customer or orders.day is registered\n");
+    let (first, auto) = said.split_once('\n').unwrap();
+    assert_eq!(first, "a cache can answer it if orders.customer or orders.day is registered");
+    assert!(auto.starts_with("--auto registers such a column once"), "{auto}");
     assert_eq!(explain("SELECT 1"), "it is relayed: it reads no table\n");
 }
 
@@ -194,6 +196,80 @@ fn a_shadow_compares_and_is_counted() {
     }
     let report = served.stop();
     assert!(report.contains("shadow: 3 would-be hits: 3 equal, 0 different, 0 not compared"), "{report}");
+}
+
+/// Without `--register`: what is asked for is registered, and served.
+#[test]
+fn columns_register_themselves() {
+    let sql = "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)";
+    let arguments = ["--cache", "memory", "--auto", "--auto-spared", "5"];
+    let Some(served) = Served::start(&arguments, sql, "") else { return };
+    let reads = ["SELECT * FROM t WHERE a = 1"; 10];
+    let status = || served.status()["cache"].clone();
+    eventually("the column serves", || {
+        served.psql(&reads);
+        status()["hits"].as_u64() > Some(0)
+    });
+    let status = status();
+    assert_eq!(status["auto"]["registered"][0]["column"], "public.t.a", "{status}");
+    assert_eq!(status["columns"][0]["column"], "public.t.a", "{status}");
+    assert!(served.get("/metrics").contains("\nlacuna_proxy_cache_columns_added_total 1\n"));
+    let report = served.stop();
+    assert!(report.contains("registered public.t.a: a cache would have answered"), "{report}");
+}
+
+#[test]
+fn a_cache_needs_columns_or_auto() {
+    let folder = Folder::new();
+    let rest = "proxy --upstream postgres://a --writes rights --account postgres://a --cache memory";
+    assert!(folder.lacuna(rest).sentence(2).contains("--register"));
+    let both = folder.lacuna(&format!("{rest} --auto --no-suggestions")).sentence(2);
+    assert!(both.contains("cannot be used with"), "{both}");
+}
+
+#[test]
+fn a_table_of_what_a_proxy_does_is_printed_once_in_a_pipe() {
+    let sql = "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)";
+    let Some(served) = Served::start(&["--cache", "memory"], sql, "public.t.a") else { return };
+    served.psql(&["SELECT * FROM t WHERE a = 1"; 4]);
+    let folder = Folder::new();
+    for place in [served.monitoring.clone(), format!("http://{}/", served.monitoring)] {
+        let table = folder.run(&["proxy", "top", &place], "").done();
+        assert!(table.starts_with("lacuna proxy top   cache memory, up "), "{table}");
+        assert!(table.contains("\n3 of 4 reads are hits: 75.0%\n") && !table.contains('\u{1b}'), "{table}");
+        let row: Vec<&str> = table.lines().last().unwrap().split_whitespace().take(3).collect();
+        assert_eq!(row, ["public.t.a", "1", "3"], "{table}");
+    }
+    let silent = folder.run(&["proxy", "top", "127.0.0.1:1"], "").sentence(2);
+    assert!(silent.contains("127.0.0.1:1: "), "{silent}");
+}
+
+/// On a terminal it is drawn until Ctrl-C, which leaves the terminal as it was.
+#[test]
+fn a_table_is_drawn_in_place_on_a_terminal() {
+    let Some(served) = Served::start(&["--cache", "memory"], "CREATE TABLE t (a INT)", "public.t.a") else {
+        return;
+    };
+    let command = format!("{} proxy top {} --interval 1", crate::BINARY, served.monitoring);
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm");
+    let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut shown) = (child.stdout.take().unwrap(), String::new());
+    let mut until = |part: &str, shown: &mut String| {
+        let mut bytes = [0; 4_096];
+        while !shown.contains(part) {
+            let len = out.read(&mut bytes).unwrap();
+            assert!(len > 0, "{part}: {shown}");
+            shown.push_str(&String::from_utf8_lossy(&bytes[..len]));
+        }
+    };
+    until("0 of 0 reads are hits", &mut shown);
+    served.psql(&["SELECT * FROM t WHERE a = 1"; 4]);
+    until("3 of 4 reads are hits: 75.0%", &mut shown);
+    child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
+    until("\x1b[?25h\x1b[?1049l", &mut shown);
+    child.wait().unwrap();
+    assert_eq!(shown.matches("\x1b[?1049h").count(), 1, "{shown:?}");
 }
 
 #[test]

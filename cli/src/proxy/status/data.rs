@@ -1,5 +1,6 @@
 //! The data of the page.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use lacuna_proxy::{
@@ -49,6 +50,9 @@ fn cache(counts: &CacheCounts, status: &CacheStatus) -> Value {
         "saved_time": counts.saved_time.as_secs_f64(),
         "relayed": reasons(counts.relayed.iter().map(|(reason, count)| (&reason[..], *count))),
         "shadow": counts.shadow.as_ref().map(shadow),
+        "auto": counts.auto.as_ref().map(|auto| json!({
+            "registered": sentences(&auto.registered), "refused": sentences(&auto.refused),
+        })),
         "columns": status.columns.iter().map(column).collect::<Vec<_>>(),
         "hottest": status.hottest.iter().map(hot).collect::<Vec<_>>(),
     })
@@ -64,6 +68,11 @@ fn shadow(counts: &ShadowCounts) -> Value {
         "reasons": reasons(counts.uncertain.iter().map(|(reason, count)| (*reason, *count))),
         "last": counts.last.iter().rev().map(difference).collect::<Vec<_>>(),
     })
+}
+
+/// Columns and what is said of each.
+fn sentences(all: &BTreeMap<String, String>) -> Value {
+    all.iter().map(|(column, why)| json!({ "column": column, "why": why })).collect()
 }
 
 fn difference(Difference { at, column, interval, shape, bytes, what, .. }: &Difference) -> Value {

@@ -72,6 +72,7 @@ function show(data) {
   of("foot").textContent = `lacuna ${data.version}, up for ${time(data.uptime)}`;
   if (!cache) return;
   shadow(cache.shadow);
+  auto(cache.auto);
   columns(cache.columns);
   table("hottest", cache.hottest, "No entry was asked for yet.", [
     ["column", hot => hot.column],
@@ -133,6 +134,17 @@ function shadow(found) {
     ["statement", one => element("code", "", one.shape), "wide"],
   ]);
   reasons("uncertain", found.reasons, "");
+}
+
+function auto(found) {
+  of("auto").hidden = !found;
+  if (!found) return;
+  const all = [...found.registered.map(one => ["registered", one]), ...found.refused.map(one => ["refused", one])];
+  table("advised", all, "None yet.", [
+    ["column", ([, one]) => one.column],
+    ["", ([what]) => what],
+    ["why", ([, one]) => one.why, "wide"],
+  ]);
 }
 
 function reasons(id, all, otherwise) {
