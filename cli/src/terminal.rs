@@ -85,11 +85,6 @@ pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-pub(crate) fn short_count(number: u64) -> String {
-    short(number as f64)
-}
-
 /// Three digits and a unit: 7, 1.2k, 45.1M.
 pub(crate) fn short(number: f64) -> String {
     let units = ["", "k", "M", "G", "T"];

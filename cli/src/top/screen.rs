@@ -1,7 +1,7 @@
 //! A picture as text of at most 80 columns and 24 lines.
 
 use super::picture::{Picture, RangeNow, TableNow};
-use crate::terminal::{Line, cut, percent, short, short_count};
+use crate::terminal::{Line, cut, percent, short};
 
 const MAX_TABLES: usize = 10;
 const MAX_RANGES: usize = 5;
@@ -58,6 +58,11 @@ fn range_row(range: &RangeNow) -> String {
 
 fn more(count: usize, max: usize, what: &str) -> String {
     if count > max { format!("and {} more {what}", count - max) } else { String::new() }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn short_count(number: u64) -> String {
+    short(number as f64)
 }
 
 #[cfg(test)]
