@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lacuna_proxy::{CacheCounts, CacheSettings, Flaw, Options};
+use lacuna_proxy::{Auto, CacheCounts, CacheSettings, Flaw, Options, Registered};
 
 use super::setting::{runtime, server, settings};
 use super::tap::Tap;
@@ -344,6 +344,8 @@ struct Plan {
     restarts_every: Option<Duration>,
     flaw: Option<Flaw>,
     is_shadow: bool,
+    /// Nothing is registered at the start.
+    is_auto: bool,
 }
 
 /// `None` if PostgreSQL is not installed and need not be.
@@ -360,7 +362,13 @@ fn run(plan: &Plan) -> Option<Ended> {
         }
     };
     let upstream = format!("postgres://127.0.0.1:{}?sslmode=disable", tap.port).parse().unwrap();
-    let options = Options::new(upstream).with_cache(cached(settings(&postgres, "public.rows.k")));
+    let registered = if plan.is_auto {
+        let none = CacheSettings::new(postgres.url(), Registered::default());
+        none.with_writers(["postgres".to_owned()]).with_auto(Auto::default().with_min_spared(20))
+    } else {
+        settings(&postgres, "public.rows.k")
+    };
+    let options = Options::new(upstream).with_cache(cached(registered));
     let proxy = runtime.block_on(options.start()).unwrap();
     let port = proxy.address().port();
     let seed = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff).unwrap();
@@ -413,6 +421,7 @@ const SHORT: Plan = Plan {
     restarts_every: None,
     flaw: None,
     is_shadow: false,
+    is_auto: false,
 };
 
 fn is_true(ended: &Ended) {
@@ -438,6 +447,17 @@ fn each_rule_that_is_left_out_is_found() {
         assert!(ended.violation.is_some(), "{flaw:?} was not found in {} reads", ended.reads);
         println!("{flaw:?} after {} reads: {}", ended.reads, ended.violation.unwrap());
     }
+}
+
+/// Columns are registered in the middle of it, while transactions are open that have written.
+#[test]
+fn no_read_is_older_while_columns_register() {
+    let max_time = Duration::from_secs(15);
+    let Some(ended) = run(&Plan { is_auto: true, max_time, ..SHORT }) else { return };
+    assert_eq!(ended.violation, None);
+    let registered = ended.counts.auto.as_ref().map(|auto| auto.registered.contains_key("public.rows.k"));
+    assert_eq!(registered, Some(true), "{}", ended.counts.report());
+    assert!(ended.counts.hits > 100, "{} reads: {}", ended.reads, ended.counts.report());
 }
 
 /// Statements are compared, and answered by the server alone; what clients see is right whatever the cache would have said.
