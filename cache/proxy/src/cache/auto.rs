@@ -88,16 +88,17 @@ impl Advisor {
         Self { auto, suggestions, state: Mutex::default() }
     }
 
-    /// What is to be registered now, the largest gain first.
-    pub(super) fn advice(&self) -> Vec<Suggestion> {
+    /// What is to be registered now: the largest gain.
+    pub(super) fn advice(&self) -> Option<Suggestion> {
         let mut state = self.lock();
         if state.looked.is_some_and(|looked| looked.elapsed() < PAUSE) {
-            return Vec::new();
+            return None;
         }
         state.looked = Some(Instant::now());
-        let mut all = self.suggestions.all();
-        all.retain(|one| self.auto.is_worth(one) && !state.is_settled(&name(one)));
-        all
+        self.suggestions
+            .all()
+            .into_iter()
+            .find(|one| self.auto.is_worth(one) && !state.is_settled(&name(one)))
     }
 
     /// Whether these may be registered together.

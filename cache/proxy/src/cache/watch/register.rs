@@ -7,13 +7,18 @@
 
 use std::collections::HashSet;
 use std::sync::PoisonError;
+use std::time::Duration;
 
 use lacuna_cache::sql::Statement;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::{Catalogue, LOOK, Watcher, catalogue, foreign_writer, past_the_proxy};
 use crate::cache::Cache;
 use crate::suggest::Suggestion;
+
+/// Longest wait for the claim of a table, much shorter than the leases that the cache holds already. A claim that was given up may
+/// have been taken all the same; the next try has it at once.
+const CLAIM: Duration = Duration::from_secs(1);
 
 /// Plain tables of a name, and of a schema if that is not empty.
 const TABLES: &str = "SELECT n.nspname::text, c.relname::text, '', '', '', '' FROM pg_catalog.pg_class AS c
@@ -21,14 +26,14 @@ const TABLES: &str = "SELECT n.nspname::text, c.relname::text, '', '', '', '' FR
     AND (n.nspname = $1::text OR ($1::text = '' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'))";
 
 impl Watcher {
-    /// Registers what is advised, one column after the other. Call it before a check begins.
+    /// Registers the column that would spare most. Call it before a check begins. One at a time, since meanwhile no lease is
+    /// renewed.
     pub(super) async fn register_advised(&self, cache: &Cache) {
         let Some(advisor) = &cache.advisor else { return };
-        for advice in advisor.advice() {
-            match self.register(cache, &advice).await {
-                Ok(column) => advisor.registered(&advice, &column),
-                Err(why) => advisor.refused(&advice, why),
-            }
+        let Some(advice) = advisor.advice() else { return };
+        match self.register(cache, &advice).await {
+            Ok(column) => advisor.registered(&advice, &column),
+            Err(why) => advisor.refused(&advice, why),
         }
     }
 
@@ -46,7 +51,10 @@ impl Watcher {
         let catalogue = self.reading(&registered).await.map_err(said)?;
         self.has_no_stranger(cache, &catalogue).await?;
         if before.tables().all(|known| known != (&schema, &table)) {
-            self.claim(&schema, &table).await.map_err(said)?;
+            let claim = timeout(CLAIM, self.claim(&schema, &table)).await;
+            claim
+                .map_err(|_| "the process that has cached it is gone, its lease not yet".to_owned())?
+                .map_err(said)?;
         }
         cache.results.grow(registered.len());
         self.lock().registered = registered;
