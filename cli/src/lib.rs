@@ -40,6 +40,8 @@ mod errors;
 #[cfg(not(all(feature = "rocksdb", feature = "cache", feature = "proxy", feature = "terminal")))]
 mod features;
 mod filter_file;
+#[cfg(any(feature = "cache", feature = "proxy"))]
+mod http_get;
 mod interrupt;
 mod key_text;
 #[cfg(any(feature = "cache", feature = "proxy"))]
@@ -51,6 +53,8 @@ mod progress;
 mod proxy;
 #[cfg(any(feature = "cache", feature = "proxy"))]
 mod service;
+#[cfg(any(feature = "cache", feature = "proxy"))]
+mod terminal;
 #[cfg(feature = "cache")]
 mod top;
 mod work_folder;

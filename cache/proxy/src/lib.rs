@@ -40,7 +40,10 @@ mod wire;
 #[cfg(feature = "flaws")]
 #[doc(hidden)]
 pub use cache::Flaw;
-pub use cache::{CacheCounts, CacheSettings, Registered};
+pub use cache::{
+    Auto, AutoCounts, CacheCounts, CacheSettings, CacheStatus, ColumnStatus, Difference, HotRange,
+    Registered, Segment, ShadowCounts,
+};
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;
 pub use proxy::{Monitor, Proxy};

@@ -111,7 +111,7 @@ impl Options {
     /// `InvalidInput` if options do not go together, a certificate cannot be used or columns cannot be cached;
     /// `Unavailable` if a file cannot be read, the address cannot be listened at, the database of a cache does not answer,
     /// or another process caches one of the tables.
-    pub async fn start(self) -> Result<Proxy> {
+    pub async fn start(mut self) -> Result<Proxy> {
         let connector = Connector::new(self.upstream.clone().checked()?, self.login_timeout)?;
         let identity = match &self.identity {
             Some((certificate, key)) => Some(Identity::read(certificate, key)?),
@@ -122,7 +122,12 @@ impl Options {
         })?;
         let (cache, watch) = match &self.cache {
             Some(settings) => {
-                Cache::start(settings).await.map(|(cache, watch)| (Some(cache), Some(watch)))?
+                if settings.auto.is_some() {
+                    self.suggestions.get_or_insert_default();
+                }
+                Cache::start(settings, self.suggestions.as_ref())
+                    .await
+                    .map(|(cache, watch)| (Some(cache), Some(watch)))?
             }
             None => (None, None),
         };

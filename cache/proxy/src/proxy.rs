@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use crate::cache::{CacheCounts, Watch};
+use crate::cache::{CacheCounts, CacheStatus, Watch};
 use crate::session;
 use crate::shared::{Counts, Phase, Shared};
 use crate::suggest::{Collector, Suggestions};
@@ -51,6 +51,13 @@ impl Monitor {
     #[must_use]
     pub fn cache_counts(&self) -> Option<CacheCounts> {
         self.shared.cache.as_ref().map(|cache| cache.counts())
+    }
+
+    /// What is in its cache now, if it has one. It shows constants of statements: data of users. It looks at every entry, on
+    /// this thread.
+    #[must_use]
+    pub fn cache_status(&self) -> Option<CacheStatus> {
+        self.shared.cache.as_ref().map(|cache| cache.status())
     }
 
     /// Whether the proxy takes no more clients.

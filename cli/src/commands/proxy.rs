@@ -14,8 +14,11 @@ Examples:
       --listen 0.0.0.0:6432 --certificate server.pem --key server.key
   lacuna proxy --upstream postgres://127.0.0.1:5432 --cache memory --register public.orders.customer \\
       --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop
+  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache shadow --register public.orders.customer \
+      --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop --metrics 127.0.0.1:9600
   lacuna proxy --config proxy.toml                  # every option by its name: upstream, listen, cache …
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
+  lacuna proxy top 127.0.0.1:9600                   # what a proxy with --metrics does now
 
 Clients keep their users, passwords and databases, and connect to the proxy instead of the database. What is cached, what never,
 and which rights a cache needs: docs/guide/postgres-proxy.md.
@@ -52,12 +55,24 @@ pub(crate) struct ProxyArgs {
     /// The key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub(crate) key: Option<PathBuf>,
-    /// Keep replies to range reads: `memory`
-    #[arg(long, value_name = "WHERE", value_parser = ["memory"], requires_all = ["register", "writes", "account"])]
+    /// Keep replies to range reads: `memory`; or `shadow`, which answers nothing and compares what it would have answered
+    #[arg(long, value_name = "WHERE", value_parser = ["memory", "shadow"], requires_all = ["columns", "writes", "account"])]
     pub(crate) cache: Option<String>,
     /// Columns whose range reads are kept: SCHEMA.TABLE.COLUMN, with commas between
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "cache")]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "cache", group = "columns")]
     pub(crate) register: Vec<String>,
+    /// Register columns while it runs that would spare enough, as far as the rights of roles allow it
+    #[arg(long, requires = "cache", conflicts_with = "no_suggestions", group = "columns")]
+    pub(crate) auto: bool,
+    /// Statements that a cache of a column must have spared before --auto registers it, and a fifth of those that bound it
+    #[arg(long, value_name = "N", requires = "auto", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) auto_spared: u64,
+    /// Most tables under --auto, those of --register among them
+    #[arg(long, value_name = "N", requires = "auto", default_value_t = 4)]
+    pub(crate) auto_tables: usize,
+    /// Most columns under --auto, those of --register among them
+    #[arg(long, value_name = "N", requires = "auto", default_value_t = 8)]
+    pub(crate) auto_columns: usize,
     /// How writes past the proxy are kept out: `rights`, no role but those of --writers may write
     #[arg(long, value_name = "HOW", value_parser = ["rights"], requires = "cache")]
     pub(crate) writes: Option<String>,
@@ -70,9 +85,12 @@ pub(crate) struct ProxyArgs {
     /// Most memory for replies
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) cache_mib: u32,
-    /// Where to answer `GET /metrics` for Prometheus, and `GET /healthz`; without it, nowhere
+    /// Where to answer `GET /metrics` for Prometheus, `GET /healthz`, and `GET /` with a page; of a port alone this machine
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) metrics: Option<String>,
+    /// Show the page to other machines, too, if --metrics is no address of this machine alone: it shows data of users
+    #[arg(long, requires = "metrics")]
+    pub(crate) page: bool,
     /// Print suggestions each time this many seconds have passed, and at the end
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) report_every: Option<u64>,
@@ -90,6 +108,20 @@ pub(crate) struct ProxyArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProxyCommand {
     Explain(ExplainArgs),
+    Top(TopArgs),
+}
+
+/// Watch a proxy: hits, time saved, columns and the hottest ranges of its cache
+///
+/// On a terminal the table is drawn anew after each interval, until Ctrl-C; elsewhere it is printed once.
+#[derive(Debug, Args)]
+pub(crate) struct TopArgs {
+    /// Where the proxy answers: HOST:PORT of its --metrics, or http://HOST:PORT
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Seconds between two looks
+    #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    pub(crate) interval: u64,
 }
 
 /// Say whether a cache could answer a statement, and why not
@@ -111,6 +143,9 @@ pub(super) fn run(_: &ProxyArgs) -> Result<()> {
 pub(super) fn run(args: &ProxyArgs) -> Result<()> {
     match &args.command {
         Some(ProxyCommand::Explain(ExplainArgs { sql })) => crate::proxy::explain(sql),
+        Some(ProxyCommand::Top(TopArgs { url, interval })) => {
+            crate::proxy::top::run(url, std::time::Duration::from_secs(*interval))
+        }
         None => match &args.config {
             Some(path) => Ok(crate::proxy::run(&of_file(path)?)?),
             None => Ok(crate::proxy::run(args)?),

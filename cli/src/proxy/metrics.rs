@@ -1,22 +1,40 @@
 //! What a proxy tells monitoring.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use lacuna_proxy::{CacheCounts, Counts, Monitor};
+use lacuna_proxy::{CacheCounts, Counts, Monitor, ShadowCounts};
 
-use crate::monitoring::{Monitored, family, label};
+use super::status::{Place, Status};
+use crate::monitoring::{Monitored, Page, family, label};
 
 const PREFIX: &str = "lacuna_proxy";
 
 /// Name, kind, help and value.
 type Metric = (&'static str, &'static str, &'static str, u64);
 
-impl Monitored for Monitor {
+/// A proxy as monitoring sees it.
+#[derive(Debug, Clone)]
+pub(super) struct Monitoring {
+    monitor: Monitor,
+    status: Arc<Status>,
+}
+
+impl Monitoring {
+    pub(super) fn new(monitor: Monitor, place: Place) -> Self {
+        Self { status: Arc::new(Status::new(monitor.clone(), place)), monitor }
+    }
+}
+
+impl Monitored for Monitoring {
     fn metrics(&self) -> String {
         let mut text = String::new();
-        of_sessions(self.counts()).iter().for_each(|metric| add(&mut text, metric));
-        if let Some(counts) = self.cache_counts() {
+        of_sessions(self.monitor.counts()).iter().for_each(|metric| add(&mut text, metric));
+        if let Some(counts) = self.monitor.cache_counts() {
             of_cache(&counts).iter().for_each(|metric| add(&mut text, metric));
+            if let Some(shadow) = &counts.shadow {
+                of_shadow(shadow).iter().for_each(|metric| add(&mut text, metric));
+            }
             seconds(&mut text, &counts);
             relayed(&mut text, &counts);
         }
@@ -25,11 +43,19 @@ impl Monitored for Monitor {
 
     /// A proxy whose cache shows nothing still relays.
     async fn health(&self) -> Result<String, String> {
-        if self.is_stopping() {
+        if self.monitor.is_stopping() {
             return Err("the proxy stops".to_owned());
         }
-        let closed = self.cache_counts().and_then(|counts| counts.closed);
+        let closed = self.monitor.cache_counts().and_then(|counts| counts.closed);
         Ok(closed.map_or_else(|| "ok".to_owned(), |why| format!("ok; the cache shows nothing: {why}")))
+    }
+
+    async fn page(&self, path: &str, host: Option<&str>) -> Option<Page> {
+        self.status.page(path, host).await
+    }
+
+    fn paths(&self) -> &'static str {
+        "there are GET /, GET /status.json, GET /metrics and GET /healthz\n"
     }
 }
 
@@ -44,8 +70,11 @@ fn of_sessions(counts: Counts) -> [Metric; 5] {
     ]
 }
 
-fn of_cache(counts: &CacheCounts) -> [Metric; 11] {
+fn of_cache(counts: &CacheCounts) -> [Metric; 13] {
     let CacheCounts { hits, misses, filled, writes, dropped, doubts, questions, .. } = *counts;
+    let auto = counts.auto.as_ref();
+    let added = auto.map_or(0, |auto| auto.registered.len());
+    let refused = auto.map_or(0, |auto| auto.refused.len());
     [
         ("cache_hits_total", "counter", "Statements that were answered from the cache.", hits),
         ("cache_misses_total", "counter", "Statements whose reply could have been there.", misses),
@@ -57,7 +86,26 @@ fn of_cache(counts: &CacheCounts) -> [Metric; 11] {
         ("cache_entries", "gauge", "Replies that are kept.", counts.entries as u64),
         ("cache_bytes", "gauge", "Bytes that they take, nearly.", counts.bytes as u64),
         ("cache_tables", "gauge", "Registered tables.", counts.tables as u64),
+        ("cache_columns_added_total", "counter", "Columns that were registered while it ran.", added as u64),
+        (
+            "cache_columns_refused",
+            "gauge",
+            "Columns that would spare enough and may not be registered.",
+            refused as u64,
+        ),
         ("cache_is_open", "gauge", "Whether replies are shown.", u64::from(counts.closed.is_none())),
+    ]
+}
+
+fn of_shadow(shadow: &ShadowCounts) -> [Metric; 4] {
+    let ShadowCounts { would_be_hits, equal, different, .. } = *shadow;
+    let differs = "Those of which the server's reply differs: broken promises.";
+    let not_compared = shadow.not_compared();
+    [
+        ("shadow_hits_total", "counter", "Statements that the cache would have answered.", would_be_hits),
+        ("shadow_equal_total", "counter", "Those to which the server answered the same.", equal),
+        ("shadow_different_total", "counter", differs, different),
+        ("shadow_not_compared_total", "counter", "Those that could not be compared.", not_compared),
     ]
 }
 
@@ -74,6 +122,7 @@ fn seconds(text: &mut String, counts: &CacheCounts) {
     for (name, help, time) in [
         ("cache_hit_seconds_total", "Time that hits took in the proxy.", counts.hit_time),
         ("cache_fill_seconds_total", "Time that replies took until they were kept.", counts.fill_time),
+        ("cache_saved_seconds_total", "Time of the server that hits have spared.", counts.saved_time),
     ] {
         let name = format!("{PREFIX}_{name}");
         let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}\n", time.as_secs_f64());

@@ -1,13 +1,16 @@
 //! The proxy as a process.
 
 mod metrics;
+mod status;
+pub(crate) mod top;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
-use lacuna_proxy::{CacheCounts, CacheSettings, Counts, Options, Proxy, Suggestions, Upstream};
+use lacuna_proxy::{
+    Auto, CacheCounts, CacheSettings, Counts, Explanation, Options, Proxy, Registered, Suggestions, Upstream,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
@@ -16,12 +19,32 @@ use crate::errors;
 use crate::monitoring;
 use crate::output::Output;
 use crate::service::{say, start_log, stop_signal};
+use metrics::Monitoring;
+use status::Place;
 
 /// Prints whether a cache could answer the statement.
 pub(crate) fn explain(sql: &str) -> errors::Result<()> {
     let mut output = Output::new();
-    output.line(&lacuna_proxy::explain(sql).to_string())?;
+    let explanation = lacuna_proxy::explain(sql);
+    output.line(&explanation.to_string())?;
+    if let Some(line) = of_auto(&explanation) {
+        output.line(line)?;
+    }
     output.finish()
+}
+
+/// What `--auto` makes of a read.
+const fn of_auto(explanation: &Explanation) -> Option<&'static str> {
+    match explanation {
+        Explanation::Cacheable { .. } => Some(
+            "--auto registers such a column once a cache of it would have answered --auto-spared statements (100), and a fifth \
+             of those that bound it, if type and rights allow it",
+        ),
+        Explanation::Counted { .. } => {
+            Some("--auto counts it for such a column, though the cache would not answer it")
+        }
+        _ => None,
+    }
 }
 
 /// Relays until SIGTERM or Ctrl-C.
@@ -40,13 +63,13 @@ fn half_the_processors() -> usize {
 async fn serve(args: &ProxyArgs) -> Result<()> {
     let stop = stop_signal()?;
     allow_connections();
-    let listener = monitored(args.metrics.as_deref()).await?;
+    let listener = monitored(args).await?;
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
     let proxy = options(args, suggestions.clone())?.start().await?;
     say(&format!("listening at {}", proxy.address()));
     if let Some((listener, place)) = listener {
-        say(&format!("metrics at http://{place}/metrics"));
-        tokio::spawn(monitoring::serve(listener, Arc::new(proxy.monitor())));
+        say(&format!("metrics at http://{}/metrics", place.address));
+        tokio::spawn(monitoring::serve(listener, Arc::new(Monitoring::new(proxy.monitor(), place))));
     }
     let is_superseded = tokio::select! {
         () = stop => false,
@@ -59,13 +82,16 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
     if is_superseded { Err(superseded()) } else { Ok(()) }
 }
 
-/// Where monitoring is answered.
-async fn monitored(address: Option<&str>) -> Result<Option<(TcpListener, SocketAddr)>> {
-    let Some(address) = address else { return Ok(None) };
-    let why = |why: std::io::Error| Error::unavailable(format!("{address} cannot be listened at: {why}"));
-    let listener = TcpListener::bind(address).await.map_err(why)?;
-    let place = listener.local_addr().map_err(why)?;
-    Ok(Some((listener, place)))
+/// Where monitoring is answered; of a port alone that is this machine.
+async fn monitored(args: &ProxyArgs) -> Result<Option<(TcpListener, Place)>> {
+    let Some(asked) = args.metrics.as_deref() else { return Ok(None) };
+    let is_port = asked.parse::<u16>().is_ok();
+    let full = if is_port { format!("127.0.0.1:{asked}") } else { asked.to_owned() };
+    let why = |why: std::io::Error| Error::unavailable(format!("{full} cannot be listened at: {why}"));
+    let listener = TcpListener::bind(&full).await.map_err(why)?;
+    let address = listener.local_addr().map_err(why)?;
+    let name = full.rsplit_once(':').map_or("", |(name, _)| name).to_owned();
+    Ok(Some((listener, Place { address, name, is_for_all: args.page })))
 }
 
 fn superseded() -> Error {
@@ -101,10 +127,20 @@ fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Op
 /// The cache, if there is to be one: the command line asks for all that it needs.
 fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
     let Some(account) = &args.account else { return Ok(None) };
-    let settings = CacheSettings::new(account, args.register.join(",").parse()?)
+    let registered =
+        if args.register.is_empty() { Registered::default() } else { args.register.join(",").parse()? };
+    let mut settings = CacheSettings::new(account, registered)
         .with_writers(args.writers.iter().cloned())
         .with_bytes((args.cache_mib as usize) << 20);
-    Ok(args.cache.is_some().then_some(settings))
+    if args.auto {
+        let auto = Auto::default().with_min_spared(args.auto_spared);
+        settings =
+            settings.with_auto(auto.with_max_tables(args.auto_tables).with_max_columns(args.auto_columns));
+    }
+    Ok(match args.cache.as_deref() {
+        Some("shadow") => Some(settings.with_shadow()),
+        cache => cache.map(|_| settings),
+    })
 }
 
 /// Prints a report each time the interval has passed; never returns.

@@ -5,7 +5,7 @@
 //! | `scrape.rs` | asks the dendrites |
 //! | `sample.rs` | what they said |
 //! | `picture.rs` | the difference of two looks |
-//! | `screen.rs` | as text of 80 columns, on a terminal |
+//! | `screen.rs` | as text of 80 columns |
 
 mod picture;
 mod sample;
@@ -17,8 +17,9 @@ use std::time::{Duration, Instant};
 
 use crate::errors::Result;
 use crate::output::Output;
+use crate::terminal::Screen;
 use picture::Picture;
-use screen::Screen;
+use screen::lines;
 
 /// Looks every `interval`, `count` times.
 pub(crate) fn run(dendrites: &[String], interval: Duration, count: u64) -> Result<()> {
@@ -32,7 +33,7 @@ pub(crate) fn run(dendrites: &[String], interval: Duration, count: u64) -> Resul
         let (now, samples) = look();
         let picture = Picture::between(dendrites, &before, &samples, now - when);
         match &screen {
-            Some(screen) => screen.draw(&picture)?,
+            Some(screen) => screen.draw(&lines(&picture))?,
             None => print_line(&picture)?,
         }
         (when, before) = (now, samples);

@@ -22,7 +22,7 @@ const SMALL_REPORT: &str = "bench filters --filters bloom,grafite,bucketing --ke
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// The first of [`BROWSERS`] that is there.
-fn browser() -> Option<&'static str> {
+pub(crate) fn browser() -> Option<&'static str> {
     let found = BROWSERS.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
     let required = std::env::var("LACUNA_REQUIRE").is_ok_and(|required| required == "all");
     assert!(found.is_some() || !required, "LACUNA_REQUIRE=all, and there is none of {BROWSERS:?}");
@@ -34,7 +34,11 @@ fn browser() -> Option<&'static str> {
 
 /// Runs the browser without a window over the report in `folder`.
 fn show(browser: &str, folder: &Folder, args: &[&str]) -> Output {
-    let page = folder.path("report/report.html");
+    show_url(browser, folder, &format!("file://{}", folder.path("report/report.html").display()), args)
+}
+
+/// The same over a page.
+pub(crate) fn show_url(browser: &str, folder: &Folder, url: &str, args: &[&str]) -> Output {
     let always =
         ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1360,1800"];
     // A profile of its own each time: processes of the last browser may not have let go of theirs. One that gives up on a
@@ -46,7 +50,7 @@ fn show(browser: &str, folder: &Folder, args: &[&str]) -> Output {
             .args(always)
             .arg(format!("--user-data-dir={}", profile.display()))
             .args(args)
-            .arg(format!("file://{}", page.display()))
+            .arg(url)
             .env("HOME", folder.root())
             .output();
         let output = output.expect("the browser starts");
@@ -82,7 +86,7 @@ fn rows(folder: &Folder) -> Vec<Value> {
 }
 
 /// Width, height and bytes of a picture.
-fn png(path: &Path) -> (u32, u32, Vec<u8>) {
+pub(crate) fn png(path: &Path) -> (u32, u32, Vec<u8>) {
     let bytes = fs::read(path).expect("the browser wrote it");
     assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
     let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
@@ -245,7 +249,7 @@ fn the_table_is_sorted_by_keyboard() {
 }
 
 /// Texts and marks whose contrast with the page is too low, and texts that stand out of their picture or are too small.
-const ILLEGIBLE: &str = r"(() => {
+pub(crate) const ILLEGIBLE: &str = r"(() => {
     const channels = colour => colour.match(/[\d.]+/g).map(Number);
     const luminance = colour => channels(colour).slice(0, 3)
         .map(part => part / 255)
@@ -285,7 +289,8 @@ const OVERLAPPING: &str = "[...document.querySelectorAll('svg')].flatMap(svg => 
         .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4)
         .map(([other]) => [one, other]));
 })";
-const SIDEWAYS: &str = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+pub(crate) const SIDEWAYS: &str =
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 #[test]
 fn everything_is_legible_narrow_and_wide_light_and_dark() {

@@ -95,6 +95,9 @@ impl Page {
             "Enter" => 13,
             "Tab" => 9,
             "Escape" => 27,
+            "End" => 35,
+            "ArrowLeft" => 37,
+            "ArrowRight" => 39,
             other => panic!("no code is known for {other}"),
         };
         for kind in ["keyDown", "keyUp"] {

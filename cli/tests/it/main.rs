@@ -22,11 +22,15 @@ mod output_files;
 mod own_data;
 #[cfg(feature = "proxy")]
 mod proxy;
+#[cfg(feature = "proxy")]
+mod proxy_page;
 mod readme;
 mod real_sets;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 mod secret;
+#[cfg(feature = "proxy")]
+mod served;
 mod signals;
 mod support;
 mod verification;

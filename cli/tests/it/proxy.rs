@@ -2,9 +2,12 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use lacuna_testkit::servers::Postgres;
 
+use crate::served::{Served, eventually};
 use crate::support::Folder;
 
 #[test]
@@ -12,7 +15,9 @@ fn statements_are_explained() {
     let folder = Folder::new();
     let explain = |sql: &str| folder.run(&["proxy", "explain", sql], "").done();
     let said = explain("SELECT * FROM orders WHERE customer = $1 AND day > 5");
-    assert_eq!(said, "a cache can answer it if orders.customer or orders.day is registered\n");
+    let (first, auto) = said.split_once('\n').unwrap();
+    assert_eq!(first, "a cache can answer it if orders.customer or orders.day is registered");
+    assert!(auto.starts_with("--auto registers such a column once"), "{auto}");
     assert_eq!(explain("SELECT 1"), "it is relayed: it reads no table\n");
 }
 
@@ -58,7 +63,7 @@ fn suggestions_are_printed_at_a_signal() {
     };
     // A server listens before it takes sessions.
     while !ran().status.success() {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(50));
     }
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let mut report = String::new();
@@ -77,7 +82,7 @@ fn a_cache_is_counted_and_its_rights_are_checked() {
     };
     let table = "CREATE TABLE t (a INT); CREATE ROLE app LOGIN; GRANT SELECT, INSERT ON t TO app";
     while !psql(&postgres.url(), &[table]).status.success() {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(50));
     }
     let start = |writers: &str| {
         let fixed = ["proxy", "--listen", "127.0.0.1:0", "--cache", "memory", "--writes", "rights"];
@@ -99,7 +104,7 @@ fn a_cache_is_counted_and_its_rights_are_checked() {
     out.read_line(&mut line).unwrap();
     let url = format!("postgres://app@{}/postgres", line.trim().strip_prefix("listening at ").unwrap());
     // It opens once the catalogue was read.
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    thread::sleep(Duration::from_secs(2));
     let read = "SELECT * FROM t WHERE a = 1";
     assert!(psql(&url, &[read, read, "INSERT INTO t (a) VALUES (1)", read, read]).status.success());
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
@@ -119,7 +124,7 @@ fn every_option_comes_from_a_file_and_monitoring_is_answered() {
     let psql =
         |url: &str, sql: &str| Command::new("psql").args(["-X", "-q", url, "-c", sql]).output().unwrap();
     while !psql(&postgres.url(), table).status.success() {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(50));
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("proxy.toml");
@@ -146,7 +151,7 @@ fn every_option_comes_from_a_file_and_monitoring_is_answered() {
         answer
     };
     while get("/healthz").contains("shows nothing") {
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(50));
     }
     assert!(get("/healthz").ends_with("\r\n\r\nok\n"), "{}", get("/healthz"));
     let url = format!("postgres://postgres@{address}/postgres");
@@ -167,6 +172,133 @@ fn every_option_comes_from_a_file_and_monitoring_is_answered() {
     assert!(get("/else").starts_with("HTTP/1.0 404"));
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     assert!(child.wait().unwrap().success());
+}
+
+/// A shadow answers nothing: the counters say what it would have answered.
+#[test]
+fn a_shadow_compares_and_is_counted() {
+    let Some(served) = Served::start(
+        &["--cache", "shadow"],
+        "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)",
+        "public.t.a",
+    ) else {
+        return;
+    };
+    let read = "SELECT * FROM t WHERE a = 1";
+    // On a busy machine a look at the server may be late, and the cache begins cold.
+    eventually("replies are compared", || {
+        served.psql(&[read, read, "INSERT INTO t (a) VALUES (1)", read, read, read]);
+        served.status()["cache"]["shadow"]["equal"].as_u64() >= Some(3)
+    });
+    let metrics = served.get("/metrics");
+    let is_of_now = |status: &serde_json::Value| {
+        metrics.contains(&format!("shadow_equal_total {}\n", status["cache"]["shadow"]["equal"]))
+    };
+    eventually("the data is of now", || is_of_now(&served.status()));
+    let shadow = &served.status()["cache"]["shadow"];
+    for (name, field) in [("hits", "would_be_hits"), ("equal", "equal"), ("not_compared", "not_compared")] {
+        let line = format!("lacuna_proxy_shadow_{name}_total {}", shadow[field]);
+        assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
+    }
+    for line in ["lacuna_proxy_cache_hits_total 0", "lacuna_proxy_shadow_different_total 0"] {
+        assert!(metrics.lines().any(|found| found == line), "{line}: {metrics}");
+    }
+    let report = served.stop();
+    let expected = format!(
+        "shadow: {} would-be hits: {} equal, 0 different, ",
+        shadow["would_be_hits"], shadow["equal"]
+    );
+    assert!(report.contains(&expected), "{report}");
+}
+
+#[test]
+fn columns_register_themselves() {
+    let sql = "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)";
+    let arguments = ["--cache", "memory", "--auto", "--auto-spared", "5"];
+    let Some(served) = Served::start(&arguments, sql, "") else { return };
+    let reads = ["SELECT * FROM t WHERE a = 1"; 10];
+    let status = || served.status()["cache"].clone();
+    eventually("the column serves", || {
+        served.psql(&reads);
+        status()["hits"].as_u64() > Some(0)
+    });
+    let status = status();
+    assert_eq!(status["auto"]["registered"][0]["column"], "public.t.a", "{status}");
+    assert_eq!(status["columns"][0]["column"], "public.t.a", "{status}");
+    assert!(served.get("/metrics").contains("\nlacuna_proxy_cache_columns_added_total 1\n"));
+    let report = served.stop();
+    assert!(report.contains("registered public.t.a: a cache would have answered"), "{report}");
+}
+
+#[test]
+fn a_cache_needs_columns_or_auto() {
+    let folder = Folder::new();
+    let rest = "proxy --upstream postgres://a --writes rights --account postgres://a --cache memory";
+    assert!(folder.lacuna(rest).sentence(2).contains("--register"));
+    let both = folder.lacuna(&format!("{rest} --auto --no-suggestions")).sentence(2);
+    assert!(both.contains("cannot be used with"), "{both}");
+}
+
+/// Reads until there are hits, and returns how a table begins to say it.
+fn line_of_reads(served: &Served) -> String {
+    let cache = || served.status()["cache"].clone();
+    eventually("there are hits", || {
+        served.psql(&["SELECT * FROM t WHERE a = 1"; 4]);
+        cache()["hits"].as_u64() > Some(0)
+    });
+    // The data may be a second old: the counters are those of now.
+    let metrics = served.get("/metrics");
+    let count = |name: &str| -> u64 {
+        let line =
+            metrics.lines().find_map(|line| line.strip_prefix(&format!("lacuna_proxy_cache_{name}_total ")));
+        line.unwrap().parse().unwrap()
+    };
+    let (hits, misses) = (count("hits"), count("misses"));
+    eventually("the data is of now", || cache()["hits"].as_u64() == Some(hits));
+    format!("{hits} of {} reads are hits: ", hits + misses)
+}
+
+#[test]
+fn a_table_of_what_a_proxy_does_is_printed_once_in_a_pipe() {
+    let sql = "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)";
+    let Some(served) = Served::start(&["--cache", "memory"], sql, "public.t.a") else { return };
+    let line = line_of_reads(&served);
+    let folder = Folder::new();
+    for place in [served.monitoring.clone(), format!("http://{}/", served.monitoring)] {
+        let table = folder.run(&["proxy", "top", &place], "").done();
+        assert!(table.starts_with("lacuna proxy top   cache memory, up "), "{table}");
+        assert!(table.contains(&format!("\n{line}")) && !table.contains('\u{1b}'), "{table}");
+        assert!(table.contains("\npublic.t.a ") && table.contains("\nhottest ranges"), "{table}");
+    }
+    let silent = folder.run(&["proxy", "top", "127.0.0.1:1"], "").sentence(2);
+    assert!(silent.contains("127.0.0.1:1: "), "{silent}");
+}
+
+/// On a terminal it is drawn until Ctrl-C, which leaves the terminal as it was.
+#[test]
+fn a_table_is_drawn_in_place_on_a_terminal() {
+    let Some(served) = Served::start(&["--cache", "memory"], "CREATE TABLE t (a INT)", "public.t.a") else {
+        return;
+    };
+    let command = format!("{} proxy top {} --interval 1", crate::BINARY, served.monitoring);
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).env("TERM", "xterm");
+    let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut shown) = (child.stdout.take().unwrap(), String::new());
+    let mut until = |part: &str, shown: &mut String| {
+        let mut bytes = [0; 4_096];
+        while !shown.contains(part) {
+            let len = out.read(&mut bytes).unwrap();
+            assert!(len > 0, "{part}: {shown}");
+            shown.push_str(&String::from_utf8_lossy(&bytes[..len]));
+        }
+    };
+    until("0 of 0 reads are hits", &mut shown);
+    until(&line_of_reads(&served), &mut shown);
+    child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
+    until("\x1b[?25h\x1b[?1049l", &mut shown);
+    child.wait().unwrap();
+    assert_eq!(shown.matches("\x1b[?1049h").count(), 1, "{shown:?}");
 }
 
 #[test]

@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::auto::AutoCounts;
+use super::shadow::ShadowCounts;
+
 /// Most reasons that are counted, each for itself.
 const MAX_REASONS: usize = 200;
 
@@ -20,6 +23,7 @@ pub(crate) struct Counters {
     pub(crate) questions: AtomicU64,
     pub(crate) hit_nanos: AtomicU64,
     pub(crate) fill_nanos: AtomicU64,
+    pub(crate) saved_nanos: AtomicU64,
     relayed: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -45,6 +49,8 @@ pub struct CacheCounts {
     pub hit_time: Duration,
     /// Time from a statement to its answer, of all whose reply was kept.
     pub fill_time: Duration,
+    /// Time that hits have spared: what the server took for the reply when it was kept, less what the hit took.
+    pub saved_time: Duration,
     /// Registered tables.
     pub tables: usize,
     /// Entries that are there.
@@ -55,6 +61,10 @@ pub struct CacheCounts {
     pub relayed: BTreeMap<String, u64>,
     /// Why nothing is shown, if that is so.
     pub closed: Option<String>,
+    /// What was compared, if the cache is one that answers nothing.
+    pub shadow: Option<ShadowCounts>,
+    /// What was registered while it ran, if that was asked for.
+    pub auto: Option<AutoCounts>,
 }
 
 impl Counters {
@@ -68,8 +78,19 @@ impl Counters {
     }
 
     pub(crate) fn counts(&self) -> CacheCounts {
-        let Self { hits, misses, filled, held, dropped, doubts, questions, hit_nanos, fill_nanos, relayed } =
-            self;
+        let Self {
+            hits,
+            misses,
+            filled,
+            held,
+            dropped,
+            doubts,
+            questions,
+            hit_nanos,
+            fill_nanos,
+            saved_nanos,
+            relayed,
+        } = self;
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CacheCounts {
             hits: of(hits),
@@ -81,6 +102,7 @@ impl Counters {
             questions: of(questions),
             hit_time: Duration::from_nanos(of(hit_nanos)),
             fill_time: Duration::from_nanos(of(fill_nanos)),
+            saved_time: Duration::from_nanos(of(saved_nanos)),
             relayed: relayed.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             ..CacheCounts::default()
         }
@@ -93,7 +115,11 @@ pub(crate) fn count(counter: &AtomicU64) {
 
 /// Adds the time since `begun`.
 pub(crate) fn add_time(counter: &AtomicU64, begun: Instant) {
-    counter.fetch_add(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    add_duration(counter, begun.elapsed());
+}
+
+pub(crate) fn add_duration(counter: &AtomicU64, time: Duration) {
+    counter.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
 impl CacheCounts {
@@ -112,12 +138,20 @@ impl CacheCounts {
             bytes,
             relayed,
             closed,
+            shadow,
+            auto,
             ..
         } = self;
         let mut text = format!(
             "cache: {hits} hits, {misses} misses, {filled} replies kept; {writes} writes dropped {dropped} entries, {doubts} of \
              them without an answer; {entries} entries of {bytes} bytes; {questions} questions to sessions\n"
         );
+        if let Some(shadow) = shadow {
+            text.push_str(&shadow.report());
+        }
+        if let Some(auto) = auto {
+            text.push_str(&auto.report());
+        }
         if let Some(why) = closed {
             let _ = writeln!(text, "nothing is shown: {why}");
         }

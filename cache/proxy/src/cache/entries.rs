@@ -1,10 +1,12 @@
 //! Replies in memory: found by their whole identity, dropped by their interval, and the least used ones by size.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lacuna_cache_protocol::IntervalTree;
 
+use super::results::Walked;
 use super::span::{ColumnId, Span, Touched};
 
 /// What an entry takes beside its key and its reply, nearly: two maps, the tree and the queue.
@@ -13,12 +15,25 @@ const OVERHEAD: usize = 300;
 /// The bytes of a statement's identity.
 pub(crate) type Key = Arc<[u8]>;
 
+/// What people are shown of an entry.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    /// The shape of its statement.
+    pub(crate) shape: Arc<str>,
+    /// Time that the server took for it.
+    pub(crate) took: Duration,
+}
+
+/// A reply that is there.
 #[derive(Debug)]
-struct Entry {
+pub(crate) struct Entry {
     number: u64,
-    column: ColumnId,
-    span: Span,
-    reply: Arc<[u8]>,
+    pub(crate) column: ColumnId,
+    pub(crate) span: Span,
+    pub(crate) reply: Arc<[u8]>,
+    pub(crate) about: About,
+    /// How often it was asked for.
+    pub(crate) hits: u64,
     /// Whether it was asked for since the queue last passed it.
     is_used: bool,
 }
@@ -27,7 +42,7 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct Entries {
     by_key: HashMap<Key, Entry>,
-    keys: HashMap<u64, Key>,
+    keys: BTreeMap<u64, Key>,
     trees: Vec<IntervalTree<i64, u64>>,
     /// The order in which they are asked to leave; numbers of entries that have gone are skipped.
     queue: VecDeque<u64>,
@@ -40,7 +55,7 @@ impl Entries {
     pub(crate) fn new(column_count: usize, max_bytes: usize) -> Self {
         Self {
             by_key: HashMap::new(),
-            keys: HashMap::new(),
+            keys: BTreeMap::new(),
             trees: (0..column_count).map(|_| IntervalTree::new()).collect(),
             queue: VecDeque::new(),
             next: 0,
@@ -49,13 +64,20 @@ impl Entries {
         }
     }
 
-    pub(crate) fn get(&mut self, key: &[u8]) -> Option<Arc<[u8]>> {
+    pub(crate) fn get(&mut self, key: &[u8]) -> Option<&Entry> {
         let entry = self.by_key.get_mut(key)?;
         entry.is_used = true;
-        Some(entry.reply.clone())
+        entry.hits += 1;
+        Some(entry)
     }
 
-    pub(crate) fn insert(&mut self, key: Key, column: ColumnId, span: Span, reply: Arc<[u8]>) {
+    pub(crate) fn insert(
+        &mut self,
+        key: Key,
+        (column, span): (ColumnId, Span),
+        reply: Arc<[u8]>,
+        about: About,
+    ) {
         self.remove(&key);
         let size = size(&key, &reply);
         if size > self.max_bytes {
@@ -68,7 +90,21 @@ impl Entries {
         self.trees[column].insert(span.interval(), number);
         self.keys.insert(number, key.clone());
         self.queue.push_back(number);
-        self.by_key.insert(key, Entry { number, column, span, reply, is_used: false });
+        self.by_key.insert(key, Entry { number, column, span, reply, about, hits: 0, is_used: false });
+    }
+
+    /// Adds up to `max` entries from this number on, and returns the number from which others may follow.
+    pub(crate) fn walk(&self, from: u64, max: usize, to: &mut Vec<Walked>) -> Option<u64> {
+        let mut last = None;
+        for (number, key) in self.keys.range(from..).take(max) {
+            last = Some(number + 1).filter(|_| to.len() + 1 == max);
+            if let Some(Entry { column, span, about, reply, hits, .. }) = self.by_key.get(key) {
+                let About { shape, took } = about.clone();
+                let bytes = size(key, reply);
+                to.push(Walked { column: *column, span: *span, shape, took, hits: *hits, bytes });
+            }
+        }
+        last
     }
 
     /// Drops what a write touches, and returns how many there were.
@@ -89,6 +125,11 @@ impl Entries {
     pub(crate) fn clear(&mut self) {
         let next = self.next;
         *self = Self { next, ..Self::new(self.trees.len(), self.max_bytes) };
+    }
+
+    /// Makes room for columns up to this number of them.
+    pub(crate) fn grow(&mut self, column_count: usize) {
+        self.trees.resize_with(column_count.max(self.trees.len()), IntervalTree::new);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -146,8 +187,12 @@ mod tests {
         Arc::from([number; 10])
     }
 
+    fn about() -> About {
+        About { shape: "".into(), took: Duration::ZERO }
+    }
+
     fn add(entries: &mut Entries, number: u8, column: ColumnId, low: i64, high: i64) {
-        entries.insert(key(number), column, Span { low, high }, Arc::from([number; 20]));
+        entries.insert(key(number), (column, Span { low, high }), Arc::from([number; 20]), about());
     }
 
     fn touching(column: ColumnId, low: i64, high: i64) -> Touched {
@@ -178,7 +223,7 @@ mod tests {
         assert!(entries.get(&key(2)).is_none(), "it was not asked for");
         assert!(entries.get(&key(1)).is_some() && entries.get(&key(4)).is_some());
         assert_eq!(entries.bytes(), 3 * one);
-        entries.insert(key(9), 0, Span::ALL, vec![0; 4 * one].into());
+        entries.insert(key(9), (0, Span::ALL), vec![0; 4 * one].into(), about());
         assert_eq!(entries.len(), 3, "a reply that is larger than all room is not kept");
     }
 

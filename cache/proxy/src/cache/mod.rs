@@ -5,8 +5,11 @@
 //! | `registered.rs`, `settings.rs` | what a user says: columns, roles that may write, bytes |
 //! | `results.rs`, `entries.rs`, `span.rs` | entries, the writes that hold them back, and the reads that fill them |
 //! | `plans.rs`, `values.rs`, `effect.rs` | what a statement with its values does |
+//! | `shadow.rs`, `compare.rs` | what would have been shown beside what the server says |
+//! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |
 //! | `identity.rs` | whose session it is, and in which settings |
-//! | `catalogue/`, `watch.rs` | tables, columns and rights, at the start and as long as the proxy runs |
+//! | `auto.rs`, `watch/register.rs` | columns that are registered while it runs |
+//! | `catalogue/`, `watch/` | tables, columns and rights, at the start and as long as the proxy runs |
 //! | `counters.rs` | what happened |
 //!
 //! `customer = 7` is asked twice: the second reply has the bytes of the first. A client's `UPDATE … WHERE customer = 7` holds
@@ -17,7 +20,9 @@
 //! this proxy. That is what is checked of the roles at the start, and watched; what cannot be known counts as a write to
 //! everything.
 
+mod auto;
 mod catalogue;
+mod compare;
 mod counters;
 mod effect;
 mod entries;
@@ -26,21 +31,29 @@ mod plans;
 mod registered;
 mod results;
 mod settings;
+mod shadow;
+mod shown;
 mod span;
+mod status;
 mod values;
 mod watch;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use crate::suggest::Suggestions;
 use lacuna_base::Result;
 use tokio::sync::{Notify, watch as watch_channel};
 
+use auto::Advisor;
+pub use auto::{Auto, AutoCounts};
 use catalogue::Catalogue;
+pub(crate) use compare::{Verdict, compare, of_error};
 pub use counters::CacheCounts;
 use counters::Counters;
-pub(crate) use counters::{add_time, count};
+pub(crate) use counters::{add_duration, count};
 pub(crate) use effect::{Effect, effect};
+pub(crate) use entries::About;
 use identity::Identities;
 pub(crate) use identity::{Answer, Identity, NoIdentity, QUESTION};
 pub(crate) use plans::Plan;
@@ -50,7 +63,10 @@ pub(crate) use results::{Hold, Results, Ticket};
 pub use settings::CacheSettings;
 #[cfg(feature = "flaws")]
 pub use settings::Flaw;
+pub(crate) use shadow::{Comparison, Shadow};
+pub use shadow::{Difference, ShadowCounts};
 pub(crate) use span::Touched;
+pub use status::{CacheStatus, ColumnStatus, HotRange, Segment};
 pub(crate) use watch::Watch;
 
 /// The cache of a proxy.
@@ -59,6 +75,12 @@ pub(crate) struct Cache {
     pub(crate) results: Results,
     pub(crate) plans: Plans,
     pub(crate) counters: Counters,
+    /// Set if nothing is answered, only compared.
+    pub(crate) shadow: Option<Shadow>,
+    /// Set if columns are registered while it runs.
+    advisor: Option<Advisor>,
+    /// Most bytes of all replies.
+    max_bytes: usize,
     /// Longest reply that is kept.
     pub(crate) max_reply: usize,
     identities: Identities,
@@ -94,11 +116,14 @@ impl Cache {
     /// # Errors
     /// `InvalidInput` with the reasons why the columns cannot be cached, `Unavailable` if another process caches a
     /// table or the database does not answer.
-    pub(crate) async fn start(settings: &CacheSettings) -> Result<(Arc<Self>, Watch)> {
-        Watch::start(settings).await
+    pub(crate) async fn start(
+        settings: &CacheSettings,
+        suggestions: Option<&Arc<Suggestions>>,
+    ) -> Result<(Arc<Self>, Watch)> {
+        Watch::start(settings, suggestions).await
     }
 
-    fn new(settings: &CacheSettings, catalogue: Catalogue) -> Self {
+    fn new(settings: &CacheSettings, catalogue: Catalogue, advisor: Option<Advisor>) -> Self {
         let results = Results::new(settings.registered.len(), settings.bytes);
         #[cfg(feature = "flaws")]
         let results = results.with_flaw(settings.flaw);
@@ -106,6 +131,9 @@ impl Cache {
             results,
             plans: Plans::default(),
             counters: Counters::default(),
+            shadow: settings.is_shadow.then(Shadow::default),
+            advisor,
+            max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
             catalogue: RwLock::new(Reading { number: 1, surroundings: 1, catalogue: Arc::new(catalogue) }),
@@ -143,6 +171,15 @@ impl Cache {
             self.distrust();
         }
         found
+    }
+
+    /// Whether a transaction that has written is remembered to its end: what it wrote may be registered meanwhile.
+    pub(crate) fn remembers_writers(&self) -> bool {
+        #[cfg(feature = "flaws")]
+        if self.flaw == Some(Flaw::NoLongView) {
+            return false;
+        }
+        self.advisor.is_some()
     }
 
     #[cfg(feature = "flaws")]
@@ -201,7 +238,17 @@ impl Cache {
     pub(crate) fn counts(&self) -> CacheCounts {
         let (entries, bytes) = self.results.size();
         let tables = self.reading().catalogue.table_count();
-        CacheCounts { entries, bytes, tables, closed: self.results.closed(), ..self.counters.counts() }
+        let shadow = self.shadow.as_ref().map(Shadow::counts);
+        let auto = self.advisor.as_ref().map(Advisor::counts);
+        CacheCounts {
+            entries,
+            bytes,
+            tables,
+            closed: self.results.closed(),
+            shadow,
+            auto,
+            ..self.counters.counts()
+        }
     }
 }
 

@@ -1,15 +1,18 @@
 //! What texts are, each read once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::recognise::harmless::{Examined, Mentions, examine};
+use crate::recognise::shape;
 use crate::recognise::strict::{Statement, statement};
 
 /// Most bytes of texts that are remembered.
 const MAX_BYTES: usize = 32 << 20;
 /// What a plan takes beside its text, nearly.
 const OVERHEAD: usize = 500;
+/// Most shapes that are kept once for all texts.
+const MAX_SHAPES: usize = 4_096;
 
 /// A text with the types that its client has declared for its parameters.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub(crate) struct Plan {
     pub(crate) mentions: Mentions,
     /// Whether it writes nothing unless something of a user is among that.
     pub(crate) is_harmless: bool,
+    /// A read as people are shown it, without its constants.
+    pub(crate) shape: Arc<str>,
 }
 
 /// Texts and their plans.
@@ -34,6 +39,7 @@ pub(crate) struct Plans {
 struct Known {
     /// By the text, and by the types that were declared for it.
     plans: HashMap<Box<str>, Vec<Arc<Plan>>>,
+    shapes: HashSet<Arc<str>>,
     bytes: usize,
     next: u64,
 }
@@ -72,7 +78,8 @@ impl Plan {
             Some(_) => statement(text, &harmless),
         };
         let (mentions, is_harmless) = (mentions.unwrap_or_default(), harmless.is_ok());
-        Self { number: 0, statement, declared: declared.into(), mentions, is_harmless }
+        let shape = if matches!(statement, Statement::Read(_)) { shape(text) } else { String::new() };
+        Self { number: 0, statement, declared: declared.into(), mentions, is_harmless, shape: shape.into() }
     }
 }
 
@@ -89,9 +96,22 @@ impl Known {
         }
         // Numbers go on, so that no two plans ever have the same.
         self.next += 1;
-        let plan = Arc::new(Plan { number: self.next, ..plan });
+        let shape = self.shape(plan.shape);
+        let plan = Arc::new(Plan { number: self.next, shape, ..plan });
         self.plans.entry(text.into()).or_default().push(plan.clone());
         plan
+    }
+
+    /// One text for all plans of a shape.
+    fn shape(&mut self, shape: Arc<str>) -> Arc<str> {
+        if let Some(known) = self.shapes.get(&shape) {
+            return known.clone();
+        }
+        if self.shapes.len() >= MAX_SHAPES {
+            self.shapes.clear();
+        }
+        self.shapes.insert(shape.clone());
+        shape
     }
 }
 
@@ -109,5 +129,13 @@ mod tests {
         let others =
             [number("SELECT 2", &[]), number("SELECT 1", &[23]), number(&long, &[]), number("SELECT 1", &[])];
         assert!(!others.contains(&first), "after the limit a text is another plan");
+    }
+
+    #[test]
+    fn texts_that_differ_in_constants_have_one_shape() {
+        let plans = Plans::default();
+        let shape = |text: &str| plans.get(text, &[]).shape.clone();
+        let (one, other) = (shape("SELECT * FROM t WHERE a = 1"), shape("SELECT * FROM t  WHERE a = 2"));
+        assert!(&*one == "SELECT * FROM t WHERE a = ?" && Arc::ptr_eq(&one, &other));
     }
 }

@@ -16,7 +16,7 @@ const MAX_COLUMNS: usize = 64;
 /// assert_eq!(columns.to_string(), "public.orders.customer,public.orders.id");
 /// # Ok::<(), lacuna_proxy::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registered {
     columns: Vec<(String, String, String)>,
 }
@@ -25,6 +25,19 @@ impl Registered {
     /// Schema, table and column of each, in the order in which they were given.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &(String, String, String)> {
         self.columns.iter()
+    }
+
+    /// The same with one more column, whose number is the next.
+    pub(crate) fn with(&self, (schema, table, column): (&str, &str, &str)) -> Result<Self> {
+        let column = one(&format!("{schema}.{table}.{column}"))?;
+        let mut columns = self.columns.clone();
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+        if columns.len() > MAX_COLUMNS {
+            return Err(Error::invalid_input(format!("more than {MAX_COLUMNS} columns are registered")));
+        }
+        Ok(Self { columns })
     }
 
     pub(crate) const fn len(&self) -> usize {

@@ -1,5 +1,6 @@
 //! What a cache is started with.
 
+use super::auto::Auto;
 use super::registered::Registered;
 
 /// Settings of a proxy's cache.
@@ -19,6 +20,8 @@ pub struct CacheSettings {
     pub(crate) registered: Registered,
     pub(crate) writers: Vec<String>,
     pub(crate) bytes: usize,
+    pub(crate) is_shadow: bool,
+    pub(crate) auto: Option<Auto>,
     #[cfg(feature = "flaws")]
     pub(crate) flaw: Option<Flaw>,
 }
@@ -34,6 +37,8 @@ pub enum Flaw {
     NoFillCheck,
     /// Replies of one role are shown to another.
     NoRole,
+    /// A transaction is forgotten that has written before a column was registered.
+    NoLongView,
 }
 
 impl CacheSettings {
@@ -46,6 +51,8 @@ impl CacheSettings {
             registered,
             writers: Vec::new(),
             bytes: 64 << 20,
+            is_shadow: false,
+            auto: None,
             #[cfg(feature = "flaws")]
             flaw: None,
         }
@@ -62,6 +69,20 @@ impl CacheSettings {
     #[must_use]
     pub fn with_bytes(self, bytes: usize) -> Self {
         Self { bytes, ..self }
+    }
+
+    /// Answers nothing from the cache: the server answers every statement, and its replies to those that the cache would have
+    /// answered are compared with what the cache had. See [`ShadowCounts`](crate::ShadowCounts).
+    #[must_use]
+    pub fn with_shadow(self) -> Self {
+        Self { is_shadow: true, ..self }
+    }
+
+    /// Registers columns while it runs that would spare enough, besides those that were given, which may be none:
+    /// `Registered::default()`. What the rights of roles forbid is not registered.
+    #[must_use]
+    pub fn with_auto(self, auto: Auto) -> Self {
+        Self { auto: Some(auto), ..self }
     }
 
     #[cfg(feature = "flaws")]

@@ -3,7 +3,7 @@
 use lacuna_cache_protocol::Interval;
 
 /// The values of a column from `low` to `high`, both included: integers, or what stands for dates and timestamps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Span {
     pub(crate) low: i64,
     pub(crate) high: i64,

@@ -14,6 +14,7 @@ pub(super) struct Clauses<'q> {
     pub(super) selection: Option<&'q Expr>,
     pub(super) group_by: &'q [Expr],
     pub(super) having: Option<&'q Expr>,
+    pub(super) is_distinct: bool,
     pub(super) order_by: Option<&'q OrderBy>,
     pub(super) limit: Option<&'q LimitClause>,
 }
@@ -104,5 +105,6 @@ fn of_select(select: &Select) -> Result<Clauses<'_>, Reason> {
         return Err("DISTINCT ON is not known here".to_owned());
     }
     let (selection, having) = (selection.as_ref(), having.as_ref());
-    Ok(Clauses { table, projection, selection, group_by, having, order_by: None, limit: None })
+    let is_distinct = distinct.is_some();
+    Ok(Clauses { table, projection, selection, group_by, having, is_distinct, order_by: None, limit: None })
 }

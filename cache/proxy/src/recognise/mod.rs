@@ -25,7 +25,7 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
 pub use explain::{Explanation, explain};
-pub(crate) use template::{Template, template};
+pub(crate) use template::{Template, shape, template};
 
 /// How deep expressions may be: the parser works by recursion.
 const MAX_DEPTH: usize = 40;

@@ -11,7 +11,8 @@ use super::expression::is_known;
 use super::{Reason, Statement};
 
 pub(super) fn recognise(query: &Query) -> Result<Statement, Reason> {
-    let Clauses { table, projection, selection, group_by, having, order_by, limit } = clauses(query)?;
+    let Clauses { table, projection, selection, group_by, having, order_by, limit, is_distinct: _ } =
+        clauses(query)?;
     order(order_by)?;
     row_counts(limit)?;
     projection.iter().try_for_each(projected)?;

@@ -146,6 +146,14 @@ impl Catalogue {
         None
     }
 
+    /// The whole name and the kind of a registered column.
+    pub(super) fn registered(&self, column: ColumnId) -> Option<(String, Kind)> {
+        self.tables.iter().find_map(|((schema, name), table)| {
+            let (registered, _) = table.registered.iter().find(|(_, number)| *number == column)?;
+            Some((format!("{schema}.{name}.{registered}"), *table.columns.get(registered)?))
+        })
+    }
+
     /// Registered tables.
     pub(super) fn table_count(&self) -> usize {
         self.tables.len()

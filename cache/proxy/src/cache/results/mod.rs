@@ -20,18 +20,24 @@
 
 #[cfg(test)]
 mod tests;
+mod walk;
+mod watched;
 
 use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lacuna_cache_protocol::embedded::SteadyClock;
 use lacuna_cache_protocol::ports::Clock as _;
 
-use super::entries::{Entries, Key};
+use super::entries::{About, Entries, Key};
 #[cfg(feature = "flaws")]
 use super::settings::Flaw;
 use super::span::{ColumnId, Span, Touched};
+
+pub(crate) use walk::Walked;
+pub(crate) use watched::WouldBe;
 
 /// A write that is under way, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,6 +69,8 @@ struct State {
     /// The reading by which results were opened last.
     opened: u64,
     tickets: HashMap<u64, (ColumnId, Span)>,
+    /// Entries that are compared, until a write touches their interval.
+    watched: HashMap<u64, (ColumnId, Span)>,
     next: u64,
     /// Why nothing is shown.
     closed: Option<String>,
@@ -87,6 +95,7 @@ impl Results {
             has_doubted: false,
             opened: 1,
             tickets: HashMap::new(),
+            watched: HashMap::new(),
             next: 0,
             closed: Some("the catalogue was not checked yet".to_owned()),
             serves_until_ms: 0,
@@ -108,10 +117,11 @@ impl Results {
         Self { flaw, ..self }
     }
 
-    /// The reply to the statement of this identity.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<Arc<[u8]>> {
+    /// The reply to the statement of this identity, and the time that the server took for it.
+    pub(crate) fn get(&self, key: &[u8]) -> Option<(Arc<[u8]>, Duration)> {
         let mut state = self.lock();
-        if state.is_open(self.now_ms()) { state.entries.get(key) } else { None }
+        let entry = if state.is_open(self.now_ms()) { state.entries.get(key) } else { None };
+        entry.map(|entry| (entry.reply.clone(), entry.about.took))
     }
 
     /// Call it before the read is sent, which was understood by this reading of the catalogue.
@@ -127,12 +137,12 @@ impl Results {
     }
 
     /// Keeps a reply that came as a whole; `false` if a write has taken the ticket away.
-    pub(crate) fn fill(&self, ticket: &Ticket, key: Key, reply: Arc<[u8]>) -> bool {
+    pub(crate) fn fill(&self, ticket: &Ticket, key: Key, reply: Arc<[u8]>, about: About) -> bool {
         let mut state = self.lock();
-        let Some((column, span)) = state.tickets.remove(&ticket.0) else { return false };
+        let Some(place) = state.tickets.remove(&ticket.0) else { return false };
         let may_show = state.is_open(self.now_ms());
         if may_show {
-            state.entries.insert(key, column, span, reply);
+            state.entries.insert(key, place, reply, about);
         }
         may_show
     }
@@ -153,6 +163,7 @@ impl Results {
         let dropped = state.entries.drop_touched(&touched);
         let keeps_tickets = self.keeps_tickets();
         state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
+        state.watched.retain(|_, (column, span)| !touched.overlaps(*column, *span));
         state.holds.insert(number, touched);
         (Hold(number), dropped)
     }
@@ -240,6 +251,12 @@ impl Results {
         state.generation = generation;
         state.doubt_views();
         state.clear();
+    }
+
+    /// Nothing is shown until [`Results::open`], from when on there are more columns.
+    pub(crate) fn grow(&self, column_count: usize) {
+        self.close("a column is being registered");
+        self.lock().entries.grow(column_count);
     }
 
     /// Nothing is shown until [`Results::open`].
@@ -343,5 +360,6 @@ impl State {
     fn clear(&mut self) {
         self.entries.clear();
         self.tickets.clear();
+        self.watched.clear();
     }
 }

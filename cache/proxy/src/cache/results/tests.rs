@@ -19,7 +19,8 @@ fn write(low: i64) -> Touched {
 }
 
 fn fill(results: &Results, ticket: &Ticket) -> bool {
-    results.fill(ticket, Arc::from(KEY), Arc::from(&b"reply"[..]))
+    let about = About { shape: "".into(), took: Duration::ZERO };
+    results.fill(ticket, Arc::from(KEY), Arc::from(&b"reply"[..]), about)
 }
 
 fn filled() -> Results {
@@ -82,7 +83,7 @@ fn nothing_is_shown_without_a_lease() {
     let results = filled();
     let ticket = results.ticket(1, 0, at(8)).unwrap();
     results.open(results.check_begins(), 0);
-    std::thread::sleep(std::time::Duration::from_millis(3));
+    std::thread::sleep(Duration::from_millis(3));
     assert!(results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none() && !fill(&results, &ticket));
     assert!(results.closed().unwrap().contains("lease"));
     results.open(results.check_begins(), results.now_ms() + 60_000);
@@ -174,4 +175,60 @@ fn a_closed_cache_is_empty() {
     results.close("a role may write");
     results.open(results.check_begins(), results.now_ms() + 60_000);
     assert!(results.get(KEY).is_none() && !fill(&results, &ticket) && results.size() == (0, 0));
+}
+
+/// What the server says while a write is under way may be either state.
+#[test]
+fn a_watch_ends_with_a_write_to_its_interval() {
+    let results = filled();
+    let watch = || results.watch(KEY).unwrap().watched;
+    let (untouched, touched) = (watch(), watch());
+    let (elsewhere, _) = results.hold(write(8));
+    assert!(results.was_untouched(&untouched) && !results.was_untouched(&untouched), "it has ended");
+    let (hold, _) = results.hold(write(7));
+    assert!(results.watch(KEY).is_none(), "nothing would be shown");
+    results.release(hold);
+    results.release(elsewhere);
+    assert!(!results.was_untouched(&touched), "the write began and ended meanwhile");
+    for ends in [
+        |results: &Results| _ = results.release(results.hold(Touched::unknown()).0),
+        Results::distrust,
+        |results: &Results| results.read_anew(2),
+        |results: &Results| results.close("a role may write"),
+        |results: &Results| _ = results.view(0),
+    ] {
+        let results = filled();
+        let watched = results.watch(KEY).unwrap().watched;
+        ends(&results);
+        results.open(results.check_begins(), results.now_ms() + 60_000);
+        assert!(!results.was_untouched(&watched));
+    }
+}
+
+#[test]
+fn a_walk_passes_every_entry_once() {
+    let results = Results::new(1, 64 << 20);
+    results.open(results.check_begins(), results.now_ms() + 60_000);
+    let add = |number: i64| {
+        let ticket = results.ticket(1, 0, at(number)).unwrap();
+        let about = About { shape: "".into(), took: Duration::ZERO };
+        assert!(results.fill(&ticket, Arc::from(number.to_be_bytes()), Arc::from(&b"reply"[..]), about));
+    };
+    for count in [0, 1, 1_024, 1_025, 5_000] {
+        results.read_anew(1);
+        (0..count).for_each(add);
+        let mut found = Vec::new();
+        results.walk(|entry| found.push(entry.span.low));
+        assert_eq!(found, (0..count).collect::<Vec<_>>());
+    }
+    // Entries come and go meanwhile.
+    let mut found = Vec::new();
+    results.walk(|entry| {
+        if found.is_empty() {
+            add(5_000);
+            results.release(results.hold(write(4_000)).0);
+        }
+        found.push(entry.span.low);
+    });
+    assert!(found.is_sorted() && found.len() == 5_000 && !found.contains(&4_000));
 }

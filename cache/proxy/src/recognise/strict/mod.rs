@@ -75,6 +75,18 @@ pub(crate) struct Read {
     pub(crate) ranges: Vec<(String, Range)>,
     /// How often each parameter occurs.
     pub(crate) params: Vec<usize>,
+    pub(crate) freedom: Freedom,
+}
+
+/// In what two right replies to one read of the same rows may differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Freedom {
+    /// Rows come in an order that was asked for: only those that are equal in it may change places.
+    pub(crate) is_ordered: bool,
+    /// LIMIT or OFFSET may take others of the rows.
+    pub(crate) is_limited: bool,
+    /// One of several equal values is shown, by DISTINCT or GROUP BY.
+    pub(crate) is_grouped: bool,
 }
 
 /// See [`Statement::Write`]. A column without a range may change anywhere.

@@ -20,6 +20,7 @@ pub(crate) enum Moment {
 
 const MICROS_A_SECOND: i64 = 1_000_000;
 const SECONDS_A_DAY: i64 = 86_400;
+const MICROS_A_DAY: i64 = SECONDS_A_DAY * MICROS_A_SECOND;
 
 impl Moment {
     /// The number of the type.
@@ -42,6 +43,24 @@ impl Moment {
         let offset = if self == Self::Timestamptz { text.offset()? } else { 0 };
         let is_over = text.0.is_empty();
         is_over.then(|| (days * SECONDS_A_DAY - offset) * MICROS_A_SECOND + micros)
+    }
+
+    /// The text of such an integer, in UTC; the integer itself beyond the years from 1 to 9999.
+    pub(crate) fn shown(self, value: i64) -> String {
+        let (days, micros) = match self {
+            Self::Date => (value, 0),
+            _ => (value.div_euclid(MICROS_A_DAY), value.rem_euclid(MICROS_A_DAY)),
+        };
+        let Some((year, month, day)) = date(days) else { return value.to_string() };
+        let day = format!("{year:04}-{month:02}-{day:02}");
+        if self == Self::Date {
+            return day;
+        }
+        let (seconds, micros) = (micros / MICROS_A_SECOND, micros % MICROS_A_SECOND);
+        let time = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        let fraction = if micros == 0 { String::new() } else { format!(".{micros:06}") };
+        let zone = if self == Self::Timestamptz { "Z" } else { "" };
+        format!("{day} {time}{fraction}{zone}")
     }
 
     /// The same for the bytes of a parameter in binary.
@@ -141,6 +160,18 @@ const fn days(year: i64, month: i64, day: i64) -> i64 {
     before_year + before_month + day - 1 - 730_485 + 60
 }
 
+/// Year, month and day of a count of days since 2000-01-01, as far as years have four digits: the reverse of [`days`].
+fn date(count: i64) -> Option<(i64, i64, i64)> {
+    if !(days(1, 1, 1)..=days(9_999, 12, 31)).contains(&count) {
+        return None;
+    }
+    // Leap days move it by less than six years in 8,000.
+    let guess = 2_000 + count.div_euclid(365);
+    let year = (guess - 6..=guess + 6).rev().find(|year| days(*year, 1, 1) <= count)?;
+    let month = (1..=12).rev().find(|month| days(year, *month, 1) <= count)?;
+    Some((year, month, count - days(year, month, 1) + 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +196,22 @@ mod tests {
         assert_eq!(Moment::Date.read_binary(&7_i32.to_be_bytes()), Some(7));
         assert_eq!(Moment::Timestamp.read_binary(&7_i64.to_be_bytes()), Some(7));
         assert_eq!(Moment::Date.read_binary(&7_i64.to_be_bytes()), None);
+    }
+
+    #[test]
+    fn texts_of_moments_are_read_again() {
+        for days in (-730_119..=2_921_939).step_by(97).chain([-730_119, -1, 0, 59, 60, 2_921_939]) {
+            let text = Moment::Date.shown(days);
+            assert_eq!(Moment::Date.read(&text), Some(days), "{text}");
+        }
+        for micros in [0, -1, 1_500_000, 86_399_999_999, -86_400_000_000, 252_455_615_999_999_999] {
+            for moment in [Moment::Timestamp, Moment::Timestamptz] {
+                let text = moment.shown(micros);
+                assert_eq!(moment.read(&text), Some(micros), "{text}");
+            }
+        }
+        assert_eq!(Moment::Date.shown(2_921_940), "2921940");
+        assert_eq!(Moment::Timestamptz.shown(-1), "1999-12-31 23:59:59.999999Z");
     }
 
     #[test]

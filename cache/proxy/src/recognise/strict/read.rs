@@ -7,7 +7,7 @@ use sqlparser::ast::{
 };
 
 use super::operands::{Operand, Range, operand};
-use super::{Name, Need, Read, Reason, Statement, params};
+use super::{Freedom, Name, Need, Read, Reason, Statement, params};
 use crate::recognise::clauses::clauses;
 use crate::recognise::expression::plain_call;
 use crate::recognise::{Table, folded, table_parts};
@@ -32,8 +32,13 @@ pub(super) fn recognise(query: &Query, plain: &str) -> Result<Statement, Reason>
             "no condition bounds a column by =, <, <=, >, >=, BETWEEN or IN and a constant".to_owned()
         );
     }
+    let freedom = Freedom {
+        is_ordered: clauses.order_by.is_some(),
+        is_limited: clauses.limit.is_some(),
+        is_grouped: clauses.is_distinct || !clauses.group_by.is_empty(),
+    };
     let Reader { shows_all, needs, compared, ranges, .. } = reader;
-    Ok(Statement::Read(Read { table, shows_all, needs, compared, ranges, params: params(plain) }))
+    Ok(Statement::Read(Read { table, shows_all, needs, compared, ranges, params: params(plain), freedom }))
 }
 
 /// What was read of a statement so far.

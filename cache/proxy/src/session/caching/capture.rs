@@ -1,16 +1,24 @@
-//! The reply to a read, on its way to the client, if it is to be kept.
+//! The reply to a read, on its way to the client, if it is to be kept or compared.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::cache::Ticket;
+use crate::cache::{Comparison, Ticket};
+
+/// What a reply is for, beside the client.
+#[derive(Debug)]
+pub(super) enum Purpose {
+    /// It is kept by this ticket and this key, under the shape of its statement.
+    Keep(Ticket, Arc<[u8]>, Arc<str>),
+    /// It is compared with what the cache would have shown.
+    Compare(Comparison),
+}
 
 /// A reply that is coming.
 #[derive(Debug)]
 pub(super) struct Capture {
-    ticket: Ticket,
-    key: Arc<[u8]>,
-    reply: Vec<u8>,
+    pub(super) purpose: Purpose,
+    pub(super) reply: Vec<u8>,
     max_bytes: usize,
     /// The transaction's state when the statement was sent, which must be the same after it.
     transaction: u8,
@@ -31,25 +39,8 @@ pub(super) enum Captured {
 }
 
 impl Capture {
-    pub(super) fn new(ticket: Ticket, key: Arc<[u8]>, max_bytes: usize, transaction: u8) -> Self {
-        Self {
-            ticket,
-            key,
-            reply: Vec::new(),
-            max_bytes,
-            transaction,
-            is_complete: false,
-            begun: Instant::now(),
-        }
-    }
-
-    pub(super) const fn ticket(&self) -> &Ticket {
-        &self.ticket
-    }
-
-    /// Ticket, key and reply.
-    pub(super) fn into_parts(self) -> (Ticket, Arc<[u8]>, Arc<[u8]>) {
-        (self.ticket, self.key, self.reply.into())
+    pub(super) fn new(purpose: Purpose, max_bytes: usize, transaction: u8) -> Self {
+        Self { purpose, reply: Vec::new(), max_bytes, transaction, is_complete: false, begun: Instant::now() }
     }
 
     /// Takes a message of the server with its header. Rows and what stands around them are kept, what answers `Parse` and

@@ -1,14 +1,17 @@
 //! What the server sends: replies that are kept on their way, answers to the proxy's own messages, and the rest after them.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::Session;
-use super::capture::Captured;
+use super::capture::{Capture, Captured, Purpose};
 use super::names::Lost;
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Answer, NoIdentity, Touched, add_time, count};
+use crate::cache::{
+    About, Answer, Comparison, NoIdentity, Ticket, Touched, Verdict, add_duration, compare, count, of_error,
+};
 use crate::follow::TooLong;
-use crate::recognise::strict::Session as AboutSession;
+use crate::recognise::strict::{Session as AboutSession, Statement};
 use crate::session::relay::End;
 use crate::wire::{Inbox, Next};
 
@@ -78,8 +81,9 @@ impl Session<'_> {
     fn passes(&self, state: &mut State, tag: u8, message: &[u8]) -> bool {
         match state.capture.as_mut().map(|capture| capture.take(tag, message)) {
             None | Some(Captured::Coming) => {}
+            Some(Captured::GivenUp) if tag == b'E' => self.refused(state, &message[5..]),
             Some(Captured::GivenUp) => self.give_up(state),
-            Some(Captured::Whole) => self.fill(state),
+            Some(Captured::Whole) => self.whole(state),
         }
         match tag {
             // A setting has changed, by whatever means.
@@ -93,15 +97,62 @@ impl Session<'_> {
         true
     }
 
-    fn fill(&self, state: &mut State) {
-        let Some(capture) = state.capture.take() else { return };
-        let begun = capture.begun;
-        let (ticket, key, reply) = capture.into_parts();
-        if self.cache.results.fill(&ticket, key, reply) {
+    /// A reply is there that is kept or compared.
+    fn whole(&self, state: &mut State) {
+        match state.capture.take() {
+            Some(Capture { purpose: Purpose::Keep(ticket, key, shape), reply, begun, .. }) => {
+                let about = About { shape, took: begun.elapsed() };
+                self.fill(&ticket, key, reply.into(), about);
+            }
+            Some(Capture { purpose: Purpose::Compare(comparison), reply, begun, .. }) => {
+                let Statement::Read(read) = &comparison.plan.statement else { return };
+                let verdict = compare(&comparison.would_be.reply, &reply, read.freedom);
+                self.compared(&comparison, verdict, (reply.len(), begun));
+            }
+            None => {}
+        }
+    }
+
+    fn fill(&self, ticket: &Ticket, key: Arc<[u8]>, reply: Arc<[u8]>, about: About) {
+        let took = about.took;
+        if self.cache.results.fill(ticket, key, reply, about) {
             count(&self.cache.counters.filled);
-            add_time(&self.cache.counters.fill_nanos, begun);
+            add_duration(&self.cache.counters.fill_nanos, took);
         } else {
             self.cache.counters.relayed("a write has overtaken it");
+        }
+    }
+
+    /// The server has answered a read with an error.
+    fn refused(&self, state: &mut State, error: &[u8]) {
+        match state.capture.take() {
+            Some(Capture { purpose: Purpose::Compare(comparison), begun, .. }) => {
+                self.compared(&comparison, of_error(error), (error.len(), begun));
+            }
+            other => {
+                state.capture = other;
+                self.give_up(state);
+            }
+        }
+    }
+
+    fn compared(&self, comparison: &Comparison, verdict: Verdict, answered: (usize, Instant)) {
+        let Some(shadow) = &self.cache.shadow else { return };
+        let was_untouched = self.cache.results.was_untouched(&comparison.would_be.watched);
+        let overtaken = Verdict::Uncertain("a write was on its way at the same time");
+        let verdict = if was_untouched { verdict } else { overtaken };
+        shadow.ends(comparison, verdict, answered, &self.cache.reading().catalogue);
+    }
+
+    /// The reply is neither kept nor compared.
+    pub(super) fn give_up(&self, state: &mut State) {
+        match state.capture.take().map(|capture| capture.purpose) {
+            Some(Purpose::Keep(ticket, ..)) => self.cache.results.give_up(&ticket),
+            Some(Purpose::Compare(comparison)) => {
+                let other = Verdict::Uncertain("the server's reply has another form, or never came");
+                self.compared(&comparison, other, (0, Instant::now()));
+            }
+            None => {}
         }
     }
 
@@ -124,11 +175,13 @@ impl Session<'_> {
         }
     }
 
-    /// What a doubted statement may have done is committed with the rest of its transaction.
+    /// What a doubted statement may have done is committed with the rest of its transaction, and so is what was written to a
+    /// table or a column that is registered meanwhile: a view that lasts is doubted then, and holds everything.
     fn ends_views(&self, state: &mut State, transaction: u8) {
         let is_open = transaction != b'I';
+        let is_remembered = state.has_written && self.cache.remembers_writers();
         state.views.retain(|(_, view)| {
-            let is_kept = is_open && !self.cache.results.is_clear(*view);
+            let is_kept = is_open && (is_remembered || !self.cache.results.is_clear(*view));
             if !is_kept {
                 self.cache.release(*view);
             }
@@ -137,6 +190,7 @@ impl Session<'_> {
         if is_open && !state.views.is_empty() {
             state.block = Block::Other;
         }
+        state.has_written &= is_open;
     }
 
     /// A message that answers the question; `true` with the last one.

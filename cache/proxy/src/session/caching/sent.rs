@@ -142,6 +142,7 @@ impl Session<'_> {
         let done = if state.is_of_other_database { elsewhere(plan, done) } else { done };
         if matches!(done, Effect::Cacheable(..) | Effect::Nothing(_) | Effect::Write(_)) {
             self.views(state, reading.number);
+            state.has_written |= plan.is_some_and(|plan| matches!(plan.statement, Statement::Write(_)));
         }
         self.act(state, done, transaction);
     }
@@ -201,12 +202,6 @@ impl Session<'_> {
         let counters = &self.cache.counters;
         count(&counters.held);
         counters.dropped.fetch_add(u64::try_from(dropped).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-
-    pub(super) fn give_up(&self, state: &mut State) {
-        if let Some(capture) = state.capture.take() {
-            self.cache.results.give_up(capture.ticket());
-        }
     }
 }
 

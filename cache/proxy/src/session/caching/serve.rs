@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Session;
-use super::capture::Capture;
+use super::capture::{Capture, Purpose};
 use super::flight::{Extended, Flight};
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Effect, Identity, Plan, add_time, count, effect};
+use crate::cache::{Comparison, Effect, Identity, Plan, add_duration, count, effect};
 use crate::recognise::strict::Statement;
 use crate::wire::Fields;
 
@@ -64,16 +64,51 @@ impl Session<'_> {
         let begun = Instant::now();
         let key = mem::take(&mut state.key);
         let key = key_of(key, &plan, identity, flight);
-        if let Some(reply) = self.cache.results.get(&key) {
-            state.key = key;
-            let reply = state.hit(flight, &plan, &reply, transaction);
-            count(&self.cache.counters.hits);
-            add_time(&self.cache.counters.hit_nanos, begun);
-            return Served::Reply(reply);
-        }
-        self.miss(&mut state, &plan, flight, &key, transaction);
+        let served = if self.cache.shadow.is_some() {
+            self.would_be_hit(&mut state, &plan, &key, transaction)
+        } else {
+            self.hit(&mut state, &plan, flight, &key, transaction, begun)
+        };
+        let served = served.unwrap_or_else(|| {
+            self.miss(&mut state, &plan, flight, &key, transaction);
+            Served::Relay
+        });
         state.key = key;
-        Served::Relay
+        served
+    }
+
+    fn hit(
+        &self,
+        state: &mut State,
+        plan: &Arc<Plan>,
+        flight: &Flight<'_>,
+        key: &[u8],
+        transaction: u8,
+        begun: Instant,
+    ) -> Option<Served> {
+        let (reply, took) = self.cache.results.get(key)?;
+        let reply = state.hit(flight, plan, &reply, transaction);
+        let (counters, elapsed) = (&self.cache.counters, begun.elapsed());
+        count(&counters.hits);
+        add_duration(&counters.hit_nanos, elapsed);
+        add_duration(&counters.saved_nanos, took.saturating_sub(elapsed));
+        Some(Served::Reply(reply))
+    }
+
+    /// A cache that answers nothing: the server is asked, and its reply compared.
+    fn would_be_hit(
+        &self,
+        state: &mut State,
+        plan: &Arc<Plan>,
+        key: &[u8],
+        transaction: u8,
+    ) -> Option<Served> {
+        let shadow = self.cache.shadow.as_ref()?;
+        let would_be = self.cache.results.watch(key)?;
+        shadow.begins();
+        let purpose = Purpose::Compare(Comparison { would_be, plan: plan.clone() });
+        state.capture = Some(Capture::new(purpose, self.cache.max_reply, transaction));
+        Some(Served::Relay)
     }
 
     fn plan_of(&self, state: &State, flight: &Flight<'_>) -> Option<Arc<Plan>> {
@@ -111,7 +146,8 @@ impl Session<'_> {
         count(&self.cache.counters.misses);
         match self.cache.results.ticket(reading.number, column, span) {
             Some(ticket) => {
-                state.capture = Some(Capture::new(ticket, key.into(), self.cache.max_reply, transaction));
+                let purpose = Purpose::Keep(ticket, key.into(), plan.shape.clone());
+                state.capture = Some(Capture::new(purpose, self.cache.max_reply, transaction));
             }
             None => self.cache.counters.relayed("a write is under way, or nothing is shown for now"),
         }

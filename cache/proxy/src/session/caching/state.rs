@@ -62,6 +62,8 @@ pub(super) struct State {
     /// What the open transaction has touched.
     pub(super) pending: Touched,
     pub(super) holds: Vec<Hold>,
+    /// Whether the open transaction has written any table, a registered one or not.
+    pub(super) has_written: bool,
     /// Statements without an answer that were understood, and by which reading of the catalogue.
     pub(super) views: Vec<(u64, Hold)>,
     /// What they touch, and not more: a write in it is not held again.
@@ -93,6 +95,7 @@ impl Default for State {
             block: Block::None,
             pending: Touched::default(),
             holds: Vec::new(),
+            has_written: false,
             views: Vec::new(),
             held: Touched::default(),
             capture: None,

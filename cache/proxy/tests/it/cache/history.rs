@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lacuna_proxy::{CacheCounts, CacheSettings, Flaw, Options};
+use lacuna_proxy::{Auto, CacheCounts, CacheSettings, Flaw, Options, Registered};
 
 use super::setting::{runtime, server, settings};
 use super::tap::Tap;
@@ -343,6 +343,9 @@ struct Plan {
     defines_every: Duration,
     restarts_every: Option<Duration>,
     flaw: Option<Flaw>,
+    is_shadow: bool,
+    /// Nothing is registered at the start.
+    is_auto: bool,
 }
 
 /// `None` if PostgreSQL is not installed and need not be.
@@ -351,12 +354,21 @@ fn run(plan: &Plan) -> Option<Ended> {
     let server_port = postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
     let tap = Tap::before(server_port, Duration::from_millis(4));
     let runtime = runtime();
-    let cached = |settings: CacheSettings| match plan.flaw {
-        Some(flaw) => settings.with_flaw(flaw),
-        None => settings,
+    let cached = |settings: CacheSettings| {
+        let settings = if plan.is_shadow { settings.with_shadow() } else { settings };
+        match plan.flaw {
+            Some(flaw) => settings.with_flaw(flaw),
+            None => settings,
+        }
     };
     let upstream = format!("postgres://127.0.0.1:{}?sslmode=disable", tap.port).parse().unwrap();
-    let options = Options::new(upstream).with_cache(cached(settings(&postgres, "public.rows.k")));
+    let registered = if plan.is_auto {
+        let none = CacheSettings::new(postgres.url(), Registered::default());
+        none.with_writers(["postgres".to_owned()]).with_auto(Auto::default().with_min_spared(20))
+    } else {
+        settings(&postgres, "public.rows.k")
+    };
+    let options = Options::new(upstream).with_cache(cached(registered));
     let proxy = runtime.block_on(options.start()).unwrap();
     let port = proxy.address().port();
     let seed = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff).unwrap();
@@ -376,10 +388,14 @@ fn run(plan: &Plan) -> Option<Ended> {
         scope.spawn(move || defines(of, port, plan.defines_every));
         scope.spawn(move || trespasses(of, port));
         let (start, mut last_restart) = (Instant::now(), Instant::now());
+        let has_found = || {
+            let shadow = proxy.cache_counts().and_then(|counts| counts.shadow);
+            plan.flaw.is_some() && shadow.is_some_and(|shadow| shadow.different > 0)
+        };
         while !history.is_over() {
             thread::sleep(Duration::from_millis(20));
             let is_enough = history.reads.load(Ordering::Relaxed) >= plan.max_reads;
-            if is_enough || start.elapsed() > plan.max_time {
+            if is_enough || has_found() || start.elapsed() > plan.max_time {
                 history.is_over.store(true, Ordering::SeqCst);
             }
             if plan.restarts_every.is_some_and(|pause| last_restart.elapsed() > pause) {
@@ -404,6 +420,8 @@ const SHORT: Plan = Plan {
     defines_every: Duration::from_millis(2_000),
     restarts_every: None,
     flaw: None,
+    is_shadow: false,
+    is_auto: false,
 };
 
 fn is_true(ended: &Ended) {
@@ -428,6 +446,44 @@ fn each_rule_that_is_left_out_is_found() {
         let Some(ended) = run(&plan) else { return };
         assert!(ended.violation.is_some(), "{flaw:?} was not found in {} reads", ended.reads);
         println!("{flaw:?} after {} reads: {}", ended.reads, ended.violation.unwrap());
+    }
+}
+
+/// Columns are registered in the middle of it, while transactions are open that have written.
+#[test]
+fn no_read_is_older_while_columns_register() {
+    let max_time = Duration::from_secs(15);
+    let Some(ended) = run(&Plan { is_auto: true, max_time, ..SHORT }) else { return };
+    assert_eq!(ended.violation, None);
+    let registered = ended.counts.auto.as_ref().map(|auto| auto.registered.contains_key("public.rows.k"));
+    assert_eq!(registered, Some(true), "{}", ended.counts.report());
+    assert!(ended.counts.hits > 100, "{} reads: {}", ended.reads, ended.counts.report());
+}
+
+/// Statements are compared, and answered by the server alone; what clients see is right whatever the cache would have said.
+#[test]
+fn a_shadow_finds_no_difference_in_a_history() {
+    let Some(ended) = run(&Plan { is_shadow: true, ..SHORT }) else { return };
+    assert_eq!(ended.violation, None);
+    assert!(ended.writes > 30, "{} writes", ended.writes);
+    let shadow = ended.counts.shadow.as_ref().unwrap();
+    assert_eq!((ended.counts.hits, shadow.different), (0, 0), "{:?}", shadow.last);
+    assert_eq!(shadow.equal + shadow.not_compared(), shadow.would_be_hits, "none is forgotten");
+    // The server answers each read: a busy machine makes few of them while writers go on.
+    assert!(shadow.equal > 100, "{} reads: {}", ended.reads, ended.counts.report());
+}
+
+/// The controls: what a shadow would miss, it would miss here.
+#[test]
+fn a_shadow_finds_each_rule_that_is_left_out() {
+    for flaw in [Flaw::NoHold, Flaw::NoFillCheck, Flaw::NoRole] {
+        let max_time = Duration::from_secs(40);
+        let plan = Plan { flaw: Some(flaw), is_shadow: true, max_time, max_reads: u64::MAX, ..SHORT };
+        let Some(ended) = run(&plan) else { return };
+        assert_eq!(ended.violation, None, "{flaw:?}: the server has answered");
+        let shadow = ended.counts.shadow.unwrap();
+        assert!(shadow.different > 0, "{flaw:?} was not found in {} would-be hits", shadow.would_be_hits);
+        println!("{flaw:?} after {} reads: {:?}", ended.reads, shadow.last.first());
     }
 }
 

@@ -1,5 +1,6 @@
 //! The cache, before a real PostgreSQL.
 
+mod auto;
 mod history;
 mod identities;
 mod lookups;
@@ -7,6 +8,7 @@ mod moments;
 mod replies;
 mod rights;
 mod setting;
+mod shadow;
 mod takeover;
 mod tap;
 mod texts;

@@ -5,7 +5,7 @@ use crate::raw::{Raw, Received, bind, describe, execute, message, parse, sync};
 use crate::transcripts::are_the_same;
 use crate::world::{psql, run as run_program};
 
-const SHAPES: [&str; 24] = [
+pub(super) const SHAPES: [&str; 24] = [
     "SELECT * FROM orders WHERE customer = 7",
     "SELECT id, note FROM orders WHERE customer BETWEEN 5 AND 9",
     "SELECT o.* FROM orders AS o WHERE o.customer > 5 AND o.customer <= 8 ORDER BY id DESC",
@@ -34,13 +34,13 @@ const SHAPES: [&str; 24] = [
 
 /// Ways to ask for a text without parameters.
 #[derive(Debug, Clone, Copy)]
-enum Mode {
+pub(super) enum Mode {
     Simple,
     /// Whether it is parsed each time, and whether the portal is described, and the format of the result.
     Extended(bool, bool, u8),
 }
 
-fn modes() -> Vec<Mode> {
+pub(super) fn modes() -> Vec<Mode> {
     let mut modes = vec![Mode::Simple];
     for is_parsed in [false, true] {
         for is_described in [false, true] {
@@ -56,7 +56,7 @@ fn bind_to(statement: &str, values: &[&str], format: u8) -> Vec<u8> {
     message(b'B', &[&bound[5..bound.len() - 2], &[0, 1, 0, format]])
 }
 
-fn asked(raw: &mut Raw, text: &str, mode: Mode) -> Vec<Received> {
+pub(super) fn asked(raw: &mut Raw, text: &str, mode: Mode) -> Vec<Received> {
     let Mode::Extended(is_parsed, is_described, format) = mode else { return run(raw, text) };
     let name = if is_parsed { "" } else { "s" };
     if !is_parsed {

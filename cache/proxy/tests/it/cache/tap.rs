@@ -2,8 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ pub(crate) struct Tap {
     pub(crate) port: u16,
     /// Replies wait as long as this is set.
     pub(crate) is_stopped: Arc<AtomicBool>,
+    /// Requests wait that have this text in them.
+    pub(crate) stopped_text: Arc<Mutex<Option<&'static str>>>,
 }
 
 impl Tap {
@@ -21,14 +23,23 @@ impl Tap {
         let port = listener.local_addr().unwrap().port();
         let is_stopped = Arc::new(AtomicBool::new(false));
         let (stopped, state) = (is_stopped.clone(), Arc::new(AtomicU64::new(1)));
+        let stopped_text = Arc::new(Mutex::new(None));
+        let text = stopped_text.clone();
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(upstream) = TcpStream::connect(("127.0.0.1", server)) else { continue };
-                let (stopped, state) = (stopped.clone(), state.clone());
+                let (stopped, state, text) = (stopped.clone(), state.clone(), text.clone());
                 let (from, to) = (client.try_clone().unwrap(), upstream.try_clone().unwrap());
-                thread::spawn(move || pass(from, to, || {}));
                 thread::spawn(move || {
-                    pass(upstream, client, || {
+                    pass(from, to, |request| {
+                        let waits = || text.lock().unwrap().is_some_and(|text: &str| holds(request, text));
+                        while waits() {
+                            thread::sleep(Duration::from_millis(1));
+                        }
+                    });
+                });
+                thread::spawn(move || {
+                    pass(upstream, client, |_| {
                         while stopped.load(Ordering::SeqCst) {
                             thread::sleep(Duration::from_millis(1));
                         }
@@ -43,18 +54,22 @@ impl Tap {
                 });
             }
         });
-        Self { port, is_stopped }
+        Self { port, is_stopped, stopped_text }
     }
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, wait: impl Fn()) {
+fn pass(mut from: TcpStream, mut to: TcpStream, wait: impl Fn(&[u8])) {
     drop((from.set_nodelay(true), to.set_nodelay(true)));
     let mut buffer = [0; 16_384];
     while let Ok(count) = from.read(&mut buffer) {
-        wait();
+        wait(&buffer[..count]);
         if count == 0 || to.write_all(&buffer[..count]).is_err() {
             break;
         }
     }
     drop((to.shutdown(Shutdown::Write), from.shutdown(Shutdown::Read)));
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|part| part == text.as_bytes())
 }

@@ -7,8 +7,10 @@
 //! A session past the proxy is one of a role that may write, in this database, whose process is not one of the proxy's own;
 //! it counts once two looks in a row have found it, as a session that begins is seen before its number is known here.
 
+mod register;
+
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
@@ -16,9 +18,12 @@ use lacuna_cache::sql::{Statement, TableClaim, TableClaims};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use super::auto::Advisor;
 use super::catalogue::{self, Catalogue, Fact};
+use super::registered::Registered;
 use super::settings::CacheSettings;
 use super::{Cache, Processes};
+use crate::suggest::Suggestions;
 
 /// Pause between two looks at server processes.
 const LOOK: Duration = Duration::from_millis(250);
@@ -42,8 +47,15 @@ pub(crate) struct Watch {
 #[derive(Debug)]
 struct Watcher {
     claims: TableClaims,
+    tables: Mutex<Tables>,
+    writers: Vec<String>,
+}
+
+/// What is cached, which may grow.
+#[derive(Debug, Clone)]
+struct Tables {
+    registered: Registered,
     claimed: Vec<TableClaim>,
-    settings: CacheSettings,
 }
 
 /// What two looks have in common.
@@ -58,12 +70,21 @@ struct Looked {
 }
 
 impl Watch {
-    pub(super) async fn start(settings: &CacheSettings) -> Result<(Arc<Cache>, Self)> {
+    pub(super) async fn start(
+        settings: &CacheSettings,
+        suggestions: Option<&Arc<Suggestions>>,
+    ) -> Result<(Arc<Cache>, Self)> {
         let claims = TableClaims::open(&settings.account).await?;
-        let mut watcher = Watcher { claims, claimed: Vec::new(), settings: settings.clone() };
-        let catalogue = watcher.reading().await?;
-        watcher.claim().await?;
-        let cache = Arc::new(Cache::new(settings, catalogue));
+        let registered = settings.registered.clone();
+        let tables = Mutex::new(Tables { registered: registered.clone(), claimed: Vec::new() });
+        let watcher = Watcher { claims, tables, writers: settings.writers.clone() };
+        let catalogue = watcher.reading(&registered).await?;
+        for (schema, table) in registered.tables() {
+            watcher.claim(schema, table).await?;
+        }
+        let advisor = settings.auto.zip(suggestions.cloned());
+        let advisor = advisor.map(|(auto, suggestions)| Advisor::new(auto, suggestions));
+        let cache = Arc::new(Cache::new(settings, catalogue, advisor));
         let watcher = Arc::new(watcher);
         let task = tokio::spawn(watch(watcher.clone(), cache.clone()));
         Ok((cache.clone(), Self { cache, watcher, task }))
@@ -73,8 +94,9 @@ impl Watch {
     pub(crate) async fn stop(self) {
         self.task.abort();
         self.cache.results.close("the proxy stops");
-        for claim in &self.watcher.claimed {
-            drop(timeout(LOOK, self.watcher.claims.release(*claim)).await);
+        let claimed = self.watcher.lock().claimed.clone();
+        for claim in claimed {
+            drop(timeout(LOOK, self.watcher.claims.release(claim)).await);
         }
         drop(timeout(LOOK, self.watcher.claims.close()).await);
     }
@@ -107,12 +129,13 @@ async fn watch(watcher: Arc<Watcher>, cache: Arc<Cache>) {
 }
 
 impl Watcher {
-    async fn claim(&mut self) -> Result<()> {
-        let tables: Vec<String> =
-            self.settings.registered.tables().map(|(schema, table)| format!("{schema}.{table}")).collect();
-        for table in tables {
-            self.claimed.push(self.claims.claim(&table).await?);
-        }
+    fn lock(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn claim(&self, schema: &str, table: &str) -> Result<()> {
+        let claim = self.claims.claim(&format!("{schema}.{table}")).await?;
+        self.lock().claimed.push(claim);
         Ok(())
     }
 
@@ -122,10 +145,12 @@ impl Watcher {
         if looked.until_reading > 0 {
             return self.activity(cache, looked).await;
         }
+        self.register_advised(cache).await;
         let check = cache.results.check_begins();
         // Closed or not, the tables stay claimed.
         let renewed_ms = self.renew(cache, looked).await?;
-        cache.read(self.reading().await?);
+        let registered = self.lock().registered.clone();
+        cache.read(self.reading(&registered).await?);
         self.activity(cache, looked).await?;
         if looked.suspects.is_empty() {
             let is_next_due = cache.results.open(check, renewed_ms + TableClaims::LEASE_MS);
@@ -142,8 +167,9 @@ impl Watcher {
         if let Some(renewed) = looked.renewed_ms.filter(|renewed| now - renewed < RENEWAL_MS) {
             return Ok(renewed);
         }
-        for claim in &self.claimed {
-            if !self.claims.renew(*claim).await? {
+        let claimed = self.lock().claimed.clone();
+        for claim in claimed {
+            if !self.claims.renew(claim).await? {
                 cache.is_superseded.send_replace(true);
                 return Err(Error::unavailable("another process has taken the lease of a table"));
             }
@@ -152,8 +178,8 @@ impl Watcher {
         Ok(now)
     }
 
-    async fn reading(&self) -> Result<Catalogue> {
-        let (registered, writers) = (&self.settings.registered, &self.settings.writers);
+    async fn reading(&self, registered: &Registered) -> Result<Catalogue> {
+        let writers = &self.writers;
         let rows = self.claims.rows(&catalogue::question(registered, writers)).await?;
         Catalogue::read(catalogue::facts(rows)?, registered, writers)
     }

@@ -1,0 +1,101 @@
+//! A column that is registered while the proxy runs.
+//!
+//! From the moment at which sessions understand statements by the new reading of the catalogue, writes hold what they touch
+//! of the column. What was understood before has a *view* of the older reading, which holds everything until it is answered,
+//! and until its transaction has ended if that has written. So no entry of the column can be filled before all writes that
+//! were not known to touch it have ended.
+
+use std::collections::HashSet;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use lacuna_cache::sql::Statement;
+use tokio::time::{sleep, timeout};
+
+use super::{Catalogue, LOOK, Watcher, catalogue, foreign_writer, past_the_proxy};
+use crate::cache::Cache;
+use crate::suggest::Suggestion;
+
+/// Longest wait for the claim of a table, much shorter than the leases that the cache holds already. A claim that was given up may
+/// have been taken all the same; the next try has it at once.
+const CLAIM: Duration = Duration::from_secs(1);
+
+/// Plain tables of a name, and of a schema if that is not empty.
+const TABLES: &str = "SELECT n.nspname::text, c.relname::text, '', '', '', '' FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE c.relname = $2::text AND c.relkind = 'r'
+    AND (n.nspname = $1::text OR ($1::text = '' AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'))";
+
+impl Watcher {
+    /// Registers the column that would spare most. Call it before a check begins. One at a time, since meanwhile no lease is
+    /// renewed.
+    pub(super) async fn register_advised(&self, cache: &Cache) {
+        let Some(advisor) = &cache.advisor else { return };
+        let Some(advice) = advisor.advice() else { return };
+        match self.register(cache, &advice).await {
+            Ok(column) => advisor.registered(&advice, &column),
+            Err(why) => advisor.refused(&advice, why),
+        }
+    }
+
+    /// # Errors
+    /// Why it is not registered: nothing has changed then, but that a table may be claimed.
+    async fn register(&self, cache: &Cache, advice: &Suggestion) -> Result<String, String> {
+        let (schema, table) = self.table(&advice.table).await?;
+        let before = self.lock().registered.clone();
+        let registered = before.with((&schema, &table, &advice.column)).map_err(said)?;
+        let column = format!("{schema}.{table}.{}", advice.column);
+        if registered == before {
+            return Ok(column);
+        }
+        cache.advisor.as_ref().map_or(Ok(()), |advisor| advisor.admits(&registered))?;
+        let catalogue = self.reading(&registered).await.map_err(said)?;
+        self.has_no_stranger(cache, &catalogue).await?;
+        if before.tables().all(|known| known != (&schema, &table)) {
+            let claim = timeout(CLAIM, self.claim(&schema, &table)).await;
+            claim
+                .map_err(|_| "the process that has cached it is gone, its lease not yet".to_owned())?
+                .map_err(said)?;
+        }
+        cache.results.grow(registered.len());
+        self.lock().registered = registered;
+        cache.read(catalogue);
+        Ok(column)
+    }
+
+    /// Schema and name of the one table that a statement's name can mean.
+    async fn table(&self, name: &str) -> Result<(String, String), String> {
+        let (schema, table) = name.rsplit_once('.').unwrap_or(("", name));
+        let question = Statement::new(TABLES).with(schema.to_owned()).with(table.to_owned());
+        let rows = self.claims.rows(&question).await.map_err(said)?;
+        let found = catalogue::facts(rows).map_err(said)?;
+        match &found[..] {
+            [[schema, table, ..]] => Ok((schema.clone(), table.clone())),
+            [] => Err("there is no plain table of this name".to_owned()),
+            _ => Err("several schemas have a table of this name: give the one that is meant with --register"
+                .to_owned()),
+        }
+    }
+
+    /// A session past the proxy that could write the table would close the cache. One that begins is seen before its number
+    /// is known here: only one that two looks have found counts.
+    async fn has_no_stranger(&self, cache: &Cache, catalogue: &Catalogue) -> Result<(), String> {
+        let first = self.strangers(cache, catalogue).await?;
+        if first.is_empty() {
+            return Ok(());
+        }
+        sleep(LOOK).await;
+        let again = self.strangers(cache, catalogue).await?.intersection(&first).count();
+        if again > 0 { Err(past_the_proxy(again).to_string()) } else { Ok(()) }
+    }
+
+    async fn strangers(&self, cache: &Cache, catalogue: &Catalogue) -> Result<HashSet<i32>, String> {
+        let rows = self.claims.rows(&Statement::new(catalogue::ACTIVITY)).await.map_err(said)?;
+        let facts = catalogue::facts(rows).map_err(said)?;
+        let processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(facts.iter().filter_map(|fact| foreign_writer(fact, &processes, catalogue)).collect())
+    }
+}
+
+fn said(why: impl std::fmt::Display) -> String {
+    why.to_string()
+}
