@@ -6,6 +6,7 @@ use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::margins::MARGIN;
 use crate::presence::{Deletion, NodeFilter, Presence};
+use crate::water_mark;
 
 impl Node {
     /// Begins a filter for a table, or empties the one there is (truncation): until [`set_ready`](Self::set_ready) peers
@@ -116,8 +117,8 @@ impl Node {
         self.bury_id(table, partition.bucket(level, number), deletion)
     }
 
-    /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive, and the margins of the buckets at its
-    /// ends; how many were new. Of the whole buckets of a very long stretch only the beginning is entered.
+    /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive, the margins of the buckets at its
+    /// ends, and how far the partition is dead from its first place on, or its last one back, if the stretch reaches it; how many were new. Of the whole buckets of a very long stretch only the beginning is entered.
     pub fn bury_rows(&mut self, table: TableId, partition: KeyId, lo: u64, hi: u64, time: u64) -> usize {
         let Some(buckets) = self.buckets(table) else { return 0 };
         let proven = Deletion { time, newest_in_files: None, newest_in_memory: None };
@@ -126,7 +127,22 @@ impl Node {
             let is_known = self.own_presence(table, partition.bucket(level, number)) != Presence::Live;
             count += usize::from(!is_known && self.bury_bucket(table, partition, (level, number), proven));
         }
-        count + self.bury_margins(table, partition, buckets, (lo, hi))
+        count
+            + self.bury_margins(table, partition, buckets, (lo, hi))
+            + self.bury_water_marks(table, partition, (lo, hi))
+    }
+
+    /// Not in eventual mode, for the reason of margins.
+    fn bury_water_marks(&mut self, table: TableId, partition: KeyId, (lo, hi): (u64, u64)) -> usize {
+        if self.config.mode == Mode::Eventual || self.own_presence(table, partition) != Presence::Live {
+            return 0;
+        }
+        let lo = if is_flawed!(self.config, WaterMarksBeyondProofs) { 0 } else { lo };
+        water_mark::of_proof(lo, hi)
+            .filter(|(side, pair)| {
+                self.publisher.bury_stretch(table, partition.water_mark(*side), *side, *pair)
+            })
+            .count()
     }
 
     /// Not in eventual mode: a coordinator sees there what it writes itself, by the names of keys and buckets alone. An end of a

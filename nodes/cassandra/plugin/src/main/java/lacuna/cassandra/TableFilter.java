@@ -265,6 +265,13 @@ final class TableFilter
         whileUsed("bury", () -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
     }
 
+    /** How far a partition is known to be dead here, from one end on; below 0 if nothing is. */
+    long ownWaterMark(DecoratedKey key, PartitionEnd end)
+    {
+        long[] hash = hash(key);
+        return isUsed() ? Exchange.checked(Native.ownWaterMark(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], end.number())) : -1;
+    }
+
     /** This node is about to send the write to a peer. */
     void forwarded(PartitionUpdate update, UUID peer)
     {
