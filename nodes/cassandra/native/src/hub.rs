@@ -111,8 +111,17 @@ impl Hub {
     /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if a node that relies
     /// on this one does not know it yet; in mode shadow, if one would rely on this one and does not.
     pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
+        self.note(mode, now, |node| node.write(table, key, place))
+    }
+
+    /// The same for a row's deletion alone.
+    pub fn write_deletion(&self, mode: i64, table: TableId, key: KeyId, place: u64, now: u64) -> i64 {
+        self.note(mode, now, |node| node.write_deletion(table, key, place))
+    }
+
+    fn note(&self, mode: i64, now: u64, write: impl FnOnce(&mut Node) -> Barrier) -> i64 {
         self.with(mode, |node| {
-            let barrier = node.write(table, key, place);
+            let barrier = write(node);
             let is_news = if mode == SHADOW {
                 node.would_wait(now, barrier)
             } else {

@@ -6,6 +6,7 @@ use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::margins::MARGIN;
 use crate::presence::{Deletion, NodeFilter, Presence};
+use crate::publisher::Brings;
 use crate::water_mark;
 
 impl Node {
@@ -29,7 +30,7 @@ impl Node {
 
     /// Adds a key that is in a file.
     pub fn load(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
-        self.publisher.write(&self.config, table, partition, place);
+        self.publisher.write(&self.config, table, partition, place, Brings::Life);
     }
 
     /// Shows the filter to peers: everything that the node holds has been loaded or written.
@@ -43,12 +44,27 @@ impl Node {
     /// wait for the barrier: the last news of this partition. An overwrite has none of its own, but the write before it may
     /// not be known yet.
     pub fn write(&mut self, table: TableId, partition: KeyId, place: Option<u64>) -> Barrier {
+        self.write_that(table, partition, place, Brings::Life)
+    }
+
+    /// The same for a row's deletion alone: it makes nothing alive, so margins and water marks stay as they are.
+    pub fn write_deletion(&mut self, table: TableId, partition: KeyId, place: u64) -> Barrier {
+        self.write_that(table, partition, Some(place), Brings::Death)
+    }
+
+    fn write_that(
+        &mut self,
+        table: TableId,
+        partition: KeyId,
+        place: Option<u64>,
+        brings: Brings,
+    ) -> Barrier {
         if is_flawed!(self.config, OverwritesAreKnown)
             && self.own_presence(table, partition) == Presence::Live
         {
             return Barrier(0);
         }
-        self.publisher.write(&self.config, table, partition, place);
+        self.publisher.write(&self.config, table, partition, place, brings);
         self.barrier_of(table, partition)
     }
 

@@ -83,6 +83,14 @@ pub(crate) const fn buckets_code(generation: u64) -> u64 {
     generation & ((1 << BUCKETS_BITS) - 1)
 }
 
+/// What a write puts into a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Brings {
+    Life,
+    /// Its deletion, and nothing else.
+    Death,
+}
+
 #[derive(Debug)]
 pub(crate) struct Publisher {
     pub(crate) tables: BTreeMap<TableId, Own>,
@@ -143,14 +151,23 @@ impl Publisher {
         self.reset(table);
     }
 
-    /// Makes a key live, and everything in it that `place` names.
-    pub(crate) fn write(&mut self, config: &Config, table: TableId, partition: KeyId, place: Option<u64>) {
+    /// Makes a key live, and everything in it that `place` names. A deletion alone leaves stretches that are dead as they are.
+    pub(crate) fn write(
+        &mut self,
+        config: &Config,
+        table: TableId,
+        partition: KeyId,
+        place: Option<u64>,
+        brings: Brings,
+    ) {
         let Some(own) = self.tables.get_mut(&table) else { return };
         let mut ids = vec![(partition, false)];
         if let (Some(buckets), Some(place)) = (own.buckets, place) {
             ids.extend(buckets.of_row(place).map(|(level, number)| (partition.bucket(level, number), false)));
         }
-        ids.extend(own.margins_at(config, partition, place).into_iter().map(|id| (id, true)));
+        if brings == Brings::Life {
+            ids.extend(own.margins_at(config, partition, place).into_iter().map(|id| (id, true)));
+        }
         let is_given_up = own.filter.is_unknown();
         // The next delta announces what is written now; a key with a twin on its way is announced with the twin.
         let (next, mut announced_by) = (self.version.sequence + 1, None);

@@ -98,6 +98,20 @@ fn a_row_under_a_mark_is_shown_when_lease_holders_know_it() {
     }
 }
 
+/// Work that is done twice is deleted twice.
+#[test]
+fn a_deletion_under_a_mark_ends_nothing() {
+    let mut pair = queue(SAFE);
+    let before = BOTH.map(|side| mark_of(&pair, side, &IDS).unwrap());
+    for place in [0, 50, 99, 100, 302, u64::MAX] {
+        pair.nodes[1].write_deletion(TABLE, partition(5), place);
+    }
+    pair.settle();
+    let after = BOTH.map(|side| mark_of(&pair, side, &IDS).unwrap());
+    assert!([0, 1].into_iter().all(|at| after[at].confirms(before[at])), "{before:?} {after:?}");
+    assert_eq!(marks(&pair), [Some(99), Some(302)]);
+}
+
 /// The same mark twice says nothing if it had ended in between.
 #[test]
 fn a_mark_that_was_lost_and_proven_again_confirms_nothing() {

@@ -63,22 +63,21 @@ final class EndProof
     {
         Clustering<?> last = null;
         int dead = 0;
-        int met = 0;
-        for (; rows.hasNext() && met < guard.options.maxRows; met++)
+        for (int met = 0; rows.hasNext() && met < guard.options.maxRows; met++)
         {
             Unfiltered next = rows.next();
+            // A deleted range may hide any number of rows, which a read walks over.
+            dead += next.isRow() ? 1 : MIN_ROWS;
             if (!next.isRow())
                 continue;
             Clustering<?> clustering = (Clustering<?>) next.clustering();
             if (!DeadData.isTombstone((Row) next))
-                return dead < MIN_ROWS ? null : end.upTo(before(clustering), stretch);
+                return dead <= MIN_ROWS ? null : end.upTo(before(clustering), stretch);
             last = clustering;
-            dead++;
         }
-        if (dead < MIN_ROWS)
-            return null;
         // More than one proof reads: the next one goes on from here.
-        return rows.hasNext() ? end.upTo(including(last), stretch) : stretch;
+        Slice proven = !rows.hasNext() ? stretch : last == null ? null : end.upTo(including(last), stretch);
+        return dead < MIN_ROWS ? null : proven;
     }
 
     private ClusteringBound<?> before(Clustering<?> live)

@@ -96,9 +96,25 @@ final class Region
     /** Whether the update writes anything that a read of this region could see. */
     boolean isTouchedBy(ClusteringComparator comparator, PartitionUpdate update)
     {
+        if (end != null)
+            return isEnlivenedBy(comparator, update);
         if (isWhole() || !update.partitionLevelDeletion().isLive() || !update.staticRow().isEmpty())
             return true;
         return isTouchedByRange(comparator, update) || isTouchedByRow(comparator, update);
+    }
+
+    /** Whether a row of it may be alive by the update: a deletion alone, of whatever, makes none alive. */
+    private boolean isEnlivenedBy(ClusteringComparator comparator, PartitionUpdate update)
+    {
+        for (Row row : update)
+            if (isEnlivenedBy(comparator, row))
+                return true;
+        return false;
+    }
+
+    boolean isEnlivenedBy(ClusteringComparator comparator, Row row)
+    {
+        return !DeadData.isTombstone(row) && slice.includes(comparator, row.clustering());
     }
 
     private boolean isTouchedByRange(ClusteringComparator comparator, PartitionUpdate update)

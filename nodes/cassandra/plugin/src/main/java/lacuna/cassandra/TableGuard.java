@@ -105,7 +105,7 @@ final class TableGuard
     void beforeWrite(DecoratedKey key, Row row)
     {
         if (regions.containsKey(key) && !row.isStatic())
-            takeAway(key, region -> region.end != null && region.slice.includes(table.metadata().comparator, row.clustering()));
+            takeAway(key, region -> region.end != null && region.isEnlivenedBy(table.metadata().comparator, row));
         filter.beforeWrite(key, row);
     }
 

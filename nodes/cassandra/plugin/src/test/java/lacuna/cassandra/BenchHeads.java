@@ -32,7 +32,7 @@ final class BenchHeads
     void measure(String keyspace, String mode, ConsistencyLevel level) throws InterruptedException
     {
         String name = keyspace + ".heads_" + mode;
-        twins.tables(name, "mode=" + mode + (mode.equals("off") ? "" : " bucket=16") + " learn_every=1");
+        twins.tables(name, "mode=" + mode + (mode.equals("off") ? "" : " bucket=16"));
         int[] keys = keyspace.equals("one") ? twins.remote("one", 0, PARTITIONS) : new int[] { 0, 1, 2, 3 };
         fill(name, keyspace, keys);
         for (String order : ORDERS)
@@ -44,8 +44,10 @@ final class BenchHeads
             for (int warm = 0; warm < 300; warm++)
                 session.execute(guarded.apply(warm));
             Thread.sleep(2_000);
+            long before = Twins.counter(session, "reads_narrowed");
             bench.row("live row " + (order.isEmpty() ? "behind" : "before") + " 2,000 dead ones, mode " + mode + ", " + level, mode.equals("off") ? "3x lower" : "5x lower",
                       "us", Timing.latency(session, bench.requests() / 4, stock, guarded), true);
+            System.err.printf("%s%s: %d reads narrowed%n", name, order, Twins.counter(session, "reads_narrowed") - before);
         }
     }
 
@@ -59,7 +61,7 @@ final class BenchHeads
             int each = DEAD / SSTABLES;
             for (long from : new long[] { 0, 3_000 })
                 twins.both(name, PARTITIONS * each, "DELETE FROM %s WHERE p = ? AND c = ?",
-                           i -> new Object[] { keys[i % PARTITIONS], from + (long) SSTABLES * (i / PARTITIONS) + at });
+                           i -> new Object[] { keys[i % PARTITIONS], from + (long) at * each + i / PARTITIONS });
             cluster.flush(keyspace);
         }
     }
