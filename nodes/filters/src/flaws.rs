@@ -57,9 +57,9 @@ mod enabled {
         MarginsBeyondProofs,
         /// A write leaves the water marks that it lies under.
         WriteKeepsWaterMarks,
-        /// A proof that begins behind the first place counts from the first on.
+        /// A proof that begins after the first place counts from the first on.
         WaterMarksBeyondProofs,
-        /// A read that began behind a mark counts although the mark has ended meanwhile: the simulation's coordinators then let it.
+        /// A read that began after a mark counts although the mark has ended meanwhile: the simulation's coordinators then let it.
         WaterMarksAskedOnce,
         /// A proof counts although a write has come since it was read: the simulation's replicas then let it.
         OvertakenProofsCount,

@@ -1,6 +1,6 @@
 //! Water marks: up to where a partition holds no live row, from its first place on or from its last one back.
 //!
-//! The first row of a queue lies behind all that were taken out of it, and a read of one row walks over their tombstones, at every
+//! The first row of a queue comes after all that were taken out of it, and a read of one row walks over their tombstones, at every
 //! replica. So what a proof from the first place on has shown is kept for the partition as a whole: rows 0 to 1,999 are dead at one
 //! replica, rows 0 to 2,400 at another; no row up to 1,999 can be in an answer, and all replicas can be asked from row 2,000 on.
 //!

@@ -148,7 +148,7 @@ impl World {
             0 | 1 => self.change(coordinator, key(place / step * step), Change::Write),
             2 | 3 => self.change(coordinator, key(place / step * step), Change::Delete),
             4 => {
-                let side = if place % 2 == 0 { Side::Start } else { Side::End };
+                let side = if place.is_multiple_of(2) { Side::Start } else { Side::End };
                 let letter = Letter::ReadHead { first: key(0), side, began: self.now };
                 self.network.send_at(self.now + 1, coordinator, coordinator, letter);
             }

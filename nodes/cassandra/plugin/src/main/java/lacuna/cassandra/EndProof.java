@@ -66,14 +66,11 @@ final class EndProof
         for (int met = 0; rows.hasNext() && met < guard.options.maxRows; met++)
         {
             Unfiltered next = rows.next();
+            if (next.isRow() && !DeadData.isTombstone((Row) next))
+                return dead < MIN_ROWS ? null : end.upTo(before((Clustering<?>) next.clustering()), stretch);
             // A deleted range may hide any number of rows, which a read walks over.
             dead += next.isRow() ? 1 : MIN_ROWS;
-            if (!next.isRow())
-                continue;
-            Clustering<?> clustering = (Clustering<?>) next.clustering();
-            if (!DeadData.isTombstone((Row) next))
-                return dead <= MIN_ROWS ? null : end.upTo(before(clustering), stretch);
-            last = clustering;
+            last = next.isRow() ? (Clustering<?>) next.clustering() : last;
         }
         // More than one proof reads: the next one goes on from here.
         Slice proven = !rows.hasNext() ? stretch : last == null ? null : end.upTo(including(last), stretch);

@@ -18,7 +18,7 @@ import org.junit.Test;
 public class ExchangedHeadsTest extends WithFilters
 {
     private static final List<ConsistencyLevel> LEVELS =
-        List.of(ConsistencyLevel.ONE, ConsistencyLevel.QUORUM, ConsistencyLevel.LOCAL_QUORUM, ConsistencyLevel.ALL);
+        List.of(ConsistencyLevel.ONE, ConsistencyLevel.QUORUM, ConsistencyLevel.ALL);
     private static final int ROWS = 60;
     private static final int FIRST = 20;
     private static final int LAST = 40;
@@ -142,7 +142,7 @@ public class ExchangedHeadsTest extends WithFilters
         for (int copies : new int[] { 1, 3 })
         {
             String t = queue(copies, "ASC");
-            for (int round = 0; round < 6; round++)
+            for (int round = 0; round < 4; round++)
             {
                 int c = round % 2 == 0 ? round : ROWS - 1 - round;
                 becomeNarrowed(t, 1);
