@@ -35,7 +35,8 @@ import org.apache.cassandra.utils.FBUtilities;
  *
  * <p>A read is examined if it names its partitions, on its first page, at a level that asks replicas and is not serial. It is
  * skipped if <em>every</em> replica is known to hold nothing alive, whatever the level: the tombstones of each replica hide all its
- * cells, so a merge of all replicas would show nothing. Every other read goes to the replicas unchanged.
+ * cells, so a merge of all replicas would show nothing. Every other read goes to the replicas: unchanged, or without the rows at its
+ * beginning of which the same is known ({@link Narrowing}).
  */
 final class Coordinator
 {
