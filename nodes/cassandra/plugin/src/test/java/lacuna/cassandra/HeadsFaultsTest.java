@@ -26,8 +26,8 @@ import org.junit.Test;
 public class HeadsFaultsTest extends WithFilters
 {
     private static final int CHECKS = Integer.getInteger("lacuna.checks", 0);
-    /** The name of a {@link Flaw}, to see that the test finds it: {@code -Dlacuna.flaw=READS_DO_NOT_WAIT}. */
-    private static final String FLAW = System.getProperty("lacuna.flaw");
+    /** Names of {@link Flaw}s, to see that they are found: {@code -Dlacuna.flaws=NO_MARKS_BEFORE_WRITES,NO_MARKS_AFTER_WRITES}. */
+    private static final String FLAWS = System.getProperty("lacuna.flaws", "");
     private static final int WORKERS = 6;
     private static final int KINDS = 3;
     private static final long CALM_MILLIS = 8_000;
@@ -48,8 +48,8 @@ public class HeadsFaultsTest extends WithFilters
         String t = unguarded(3);
         ddl(TakingPart.begin(t, "mode=safe bucket=64 learn_every=4"));
         becomesKnown("reads_skipped", t);
-        if (FLAW != null)
-            switchEverywhere(Flaw.valueOf(FLAW), true);
+        for (String flaw : FLAWS.isEmpty() ? new String[0] : FLAWS.split(","))
+            switchEverywhere(Flaw.valueOf(flaw), true);
         Thread[] workers = new Thread[WORKERS];
         for (int worker = 0; worker < WORKERS; worker++)
         {
