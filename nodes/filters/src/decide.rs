@@ -130,6 +130,7 @@ impl Node {
                     return Some(Reason::Unknown);
                 }
                 // If nothing is left, nothing is there.
+                let (lo, hi) = self.without_water_marks(replica, table, key.partition, (lo, hi))?;
                 let (lo, hi) = self.without_margins(replica, table, key.partition, (buckets, lo, hi))?;
                 let Some(cover) = buckets.cover(lo, hi) else { return Some(Reason::Unknown) };
                 let is_empty = |(level, number): (u32, u64)| {
@@ -170,7 +171,7 @@ impl Node {
     }
 
     /// How far a margin reaches at a replica, where margins are kept.
-    fn margin_at(&self, replica: NodeId, table: TableId, id: KeyId) -> Option<u64> {
+    pub(crate) fn margin_at(&self, replica: NodeId, table: TableId, id: KeyId) -> Option<u64> {
         match self.config().mode {
             Mode::Eventual => None,
             _ if replica == self.id() => self.own_filter(table)?.margin(id),
@@ -178,7 +179,7 @@ impl Node {
         }
     }
 
-    fn is_stale(&self, now: u64, replica: NodeId) -> Option<Reason> {
+    pub(crate) fn is_stale(&self, now: u64, replica: NodeId) -> Option<Reason> {
         let Some(peer) = self.peer(replica) else { return Some(Reason::Unknown) };
         let is_young = |age| age <= self.config().max_age(peer.key_count());
         let is_fresh = match self.config().mode {
@@ -189,12 +190,12 @@ impl Node {
     }
 
     /// Whether a replica puts rows into the buckets that this node asks for: in others, they would be missing.
-    fn has_buckets(&self, replica: NodeId, table: TableId, buckets: Buckets) -> bool {
+    pub(crate) fn has_buckets(&self, replica: NodeId, table: TableId, buckets: Buckets) -> bool {
         replica == self.id() || self.peer(replica).is_some_and(|peer| peer.has_buckets(table, buckets))
     }
 
     /// What is known here of a key at a replica.
-    fn presence_at(&self, replica: NodeId, table: TableId, id: KeyId) -> Presence {
+    pub(crate) fn presence_at(&self, replica: NodeId, table: TableId, id: KeyId) -> Presence {
         if replica == self.id() {
             return self.own_presence(table, id);
         }

@@ -55,6 +55,12 @@ mod enabled {
         MarginsEndQuietly,
         /// A proof that ends inside a bucket counts for the rest of it, too.
         MarginsBeyondProofs,
+        /// A write leaves the water marks that it lies under.
+        WriteKeepsWaterMarks,
+        /// A proof that begins after the first place counts from the first on.
+        WaterMarksBeyondProofs,
+        /// A read that began after a mark counts although the mark has ended meanwhile: the simulation's coordinators then let it.
+        WaterMarksAskedOnce,
         /// A proof counts although a write has come since it was read: the simulation's replicas then let it.
         OvertakenProofsCount,
         /// One replica without the key is enough.

@@ -70,6 +70,7 @@ mod counters;
 mod decide;
 mod fetch;
 mod key_id;
+mod losses;
 mod margins;
 mod message;
 mod news_flag;
@@ -78,6 +79,7 @@ mod peer;
 mod presence;
 mod publisher;
 mod question;
+mod water_mark;
 mod wire;
 
 pub use buckets::Buckets;
@@ -86,8 +88,10 @@ pub use counters::Counters;
 #[cfg(feature = "flaws")]
 pub use flaws::Flaw;
 pub use key_id::{KeyId, NodeId, TableId};
+pub use margins::Side;
 pub use message::{CHUNK_BYTES, LeaseUse, Message, TableDelta, Version};
 pub use news_flag::NewsFlag;
 pub use node::{Barrier, Node};
 pub use presence::{Deletion, NodeFilter, Presence};
 pub use question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};
+pub use water_mark::WaterMark;

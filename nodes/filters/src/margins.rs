@@ -19,12 +19,12 @@ pub(crate) const MARGIN: u64 = 1 << 63;
 /// Levels of buckets end below.
 const FIRST_LEVEL: u32 = 64;
 
-/// The end of a bucket at which a margin is.
+/// An end of a stretch of places: of a bucket with a margin, of a partition with a [water mark](crate::WaterMark).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// From the bucket's first place to one inside.
+pub enum Side {
+    /// From the first place to one inside.
     Start,
-    /// From a place inside to the bucket's last.
+    /// From a place inside to the last.
     End,
 }
 

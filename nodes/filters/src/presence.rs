@@ -10,6 +10,7 @@ use lacuna_base::{Error, Result};
 use lacuna_families::{CuckooTable, MarkTable};
 
 use crate::key_id::KeyId;
+use crate::losses::Losses;
 use crate::margins::{MARGIN, Side};
 use crate::wire::{Reader, Writer};
 
@@ -63,6 +64,7 @@ pub struct NodeFilter {
     margins: MarkTable,
     /// Keys that it held when the next one found no place; 0 if each has.
     full_at: u64,
+    losses: Losses,
 }
 
 impl NodeFilter {
@@ -73,7 +75,13 @@ impl NodeFilter {
 
     /// A filter that says "unknown" to everything.
     pub(crate) fn unknown() -> Self {
-        Self { any: None, dead: MarkTable::default(), margins: MarkTable::default(), full_at: 0 }
+        let (dead, margins) = (MarkTable::default(), MarkTable::default());
+        Self { any: None, dead, margins, full_at: 0, losses: Losses::new() }
+    }
+
+    /// What has been lost of what it knew.
+    pub(crate) fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     /// What it says about a key.
@@ -99,6 +107,9 @@ impl NodeFilter {
     /// Makes a key live: `true` if others have to learn of it. What does not fit makes the filter unknown.
     pub fn write(&mut self, id: KeyId) -> bool {
         let was_dead = self.dead.remove(id.mark()).is_some();
+        if was_dead {
+            self.losses.note(id.hash());
+        }
         self.insert(id.hash()) || was_dead
     }
 
@@ -124,6 +135,7 @@ impl NodeFilter {
     /// A row is written into a margin: others have to learn that it is none.
     pub(crate) fn end_margin(&mut self, id: KeyId) {
         self.margins.remove(id.mark());
+        self.losses.note(id.hash());
         self.insert(id.hash());
     }
 
@@ -135,10 +147,14 @@ impl NodeFilter {
     /// As [`write`](Self::write) for a key known by its first half only: all dead keys that begin so are live again.
     pub(crate) fn write_hash(&mut self, hash: u64) {
         let risen: Vec<_> = self.dead.marks_of(hash).collect();
+        let had_dead = !risen.is_empty();
         for mark in risen {
             self.dead.remove(mark);
         }
         let ended: Vec<_> = self.margins.marks_of(hash).collect();
+        if had_dead || !ended.is_empty() {
+            self.losses.note(hash);
+        }
         for mark in ended {
             self.margins.remove(mark);
         }
@@ -169,6 +185,7 @@ impl NodeFilter {
     /// Forgets all deletions and margins: a crash does. Only "no" is lost.
     pub(crate) fn forget_deletions(&mut self) {
         (self.dead, self.margins) = (MarkTable::default(), MarkTable::default());
+        self.losses.note_all();
     }
 
     /// The dead keys with the times of their deletions.

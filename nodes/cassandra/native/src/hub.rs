@@ -5,13 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use lacuna_node_filters::{
-    Barrier, Buckets, Config, KeyId, Mode, NewsFlag, Node, NodeFilter, NodeId, TableId,
+    Barrier, Buckets, Config, KeyId, Mode, NewsFlag, Node, NodeFilter, NodeId, TableId, WaterMark,
 };
 
 use crate::question;
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 3;
+pub const VERSION: i64 = 4;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -111,8 +111,17 @@ impl Hub {
     /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if a node that relies
     /// on this one does not know it yet; in mode shadow, if one would rely on this one and does not.
     pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
+        self.note(mode, now, |node| node.write(table, key, place))
+    }
+
+    /// The same for a row's deletion alone.
+    pub fn write_deletion(&self, mode: i64, table: TableId, key: KeyId, place: u64, now: u64) -> i64 {
+        self.note(mode, now, |node| node.write_deletion(table, key, place))
+    }
+
+    fn note(&self, mode: i64, now: u64, write: impl FnOnce(&mut Node) -> Barrier) -> i64 {
         self.with(mode, |node| {
-            let barrier = node.write(table, key, place);
+            let barrier = write(node);
             let is_news = if mode == SHADOW {
                 node.would_wait(now, barrier)
             } else {
@@ -165,6 +174,25 @@ impl Hub {
     /// What a coordinator does with a read: 0 answers "empty", every other number is a reason to ask the replicas.
     pub fn decide(&self, mode: i64, now: u64, words: &[u64]) -> i64 {
         self.with(mode, |node| question::to_code(question::decide(node, now, words)))
+    }
+
+    /// How far the partition of a question is known to hold no live row, from one end on: the place without its lowest bit, and the
+    /// mark's stamp. -1 if nothing is known.
+    pub fn water_mark(&self, mode: i64, now: u64, words: &[u64], side: i64) -> (i64, u64) {
+        let mut stamp = 0;
+        let pair = self.with(mode, |node| {
+            let mark = question::water_mark(node, now, words, question::side(side));
+            stamp = mark.map_or(0, WaterMark::stamp);
+            mark.map_or(-1, |mark| question::to_pair(mark.place()))
+        });
+        (pair, stamp)
+    }
+
+    /// The same for this node's own filter alone.
+    pub fn own_water_mark(&self, mode: i64, table: TableId, key: KeyId, side: i64) -> i64 {
+        self.with(mode, |node| {
+            node.own_water_mark(table, key, question::side(side)).map_or(-1, question::to_pair)
+        })
     }
 
     /// Takes a frame of a peer.

@@ -6,7 +6,7 @@
 //! ```
 
 use lacuna_node_filters::{
-    Asked, Consistency, Decision, KeyId, Node, NodeId, Plan, Question, Reason, TableId,
+    Asked, Consistency, Decision, KeyId, Node, NodeId, Plan, Question, Reason, Side, TableId, WaterMark,
 };
 
 /// Two words of a UUID.
@@ -54,6 +54,24 @@ pub(crate) fn decide(node: &mut Node, now: u64, words: &[u64]) -> Decision {
         keys: &asked,
     };
     node.decide(now, &question)
+}
+
+/// How far the partition of a question of one is known to hold no live row, from one end on.
+pub(crate) fn water_mark(node: &Node, now: u64, words: &[u64], side: Side) -> Option<WaterMark> {
+    let (table, _, keys) = read(&mut Words { rest: words })?;
+    let [key] = keys.as_slice() else { return None };
+    let asked = Asked { partition: key.partition, slice: key.slice, replicas: &key.replicas };
+    node.water_mark(now, table, &asked, side)
+}
+
+/// 0 for the first rows of a partition, else the last.
+pub(crate) const fn side(number: i64) -> Side {
+    if number == 0 { Side::Start } else { Side::End }
+}
+
+/// A place of a mark without its lowest bit, which its side tells: at least 0.
+pub(crate) const fn to_pair(place: u64) -> i64 {
+    (place >> 1).cast_signed()
 }
 
 fn read(words: &mut Words<'_>) -> Option<(TableId, Consistency, Vec<Key>)> {

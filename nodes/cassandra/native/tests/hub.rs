@@ -330,3 +330,26 @@ fn a_panic_leaves_the_word_raised() {
     assert_eq!(hubs[1].with(SAFE, |_| panic!("on purpose")), FAILED);
     assert!(hubs[1].news().is_raised());
 }
+
+/// Java sees a mark by halves of places, and whether it is the same one still by its stamp.
+#[test]
+fn a_mark_is_half_a_place_and_its_stamp() {
+    let ([hub, _], table, key) = (hubs(SAFE), TABLE, KeyId::of_hash(1, 2));
+    hub.with(SAFE, |node| {
+        node.write(table, key, Some(100));
+        node.bury_rows(table, key, 0, 99, 0);
+        node.bury_rows(table, key, 200, u64::MAX, 0);
+        0
+    });
+    let question = [0, 9, 3, 1, 1, 2, 0, 0, 0, 1, 0, 1];
+    let mark = |side| hub.water_mark(SAFE, 1_000_000, &question, side);
+    assert_eq!((mark(0).0, mark(1).0), (49, 100));
+    assert_eq!([0, 1].map(|side| hub.own_water_mark(SAFE, table, key, side)), [49, 100]);
+    let before = [mark(0), mark(1)];
+    hub.write_deletion(SAFE, table, key, 50, 1_000_000);
+    assert_eq!([mark(0), mark(1)], before);
+    hub.write(SAFE, table, key, Some(50), 1_000_000);
+    hub.with(SAFE, |node| i64::try_from(node.bury_rows(table, key, 0, 49, 0)).unwrap());
+    assert!(mark(0).0 == 24 && mark(0).1 != before[0].1 && mark(1) == before[1]);
+    assert_eq!(hub.water_mark(SAFE, 1_000_000, &question[..7], 0), (-1, 0), "no question");
+}

@@ -6,6 +6,8 @@ use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::margins::MARGIN;
 use crate::presence::{Deletion, NodeFilter, Presence};
+use crate::publisher::Brings;
+use crate::water_mark;
 
 impl Node {
     /// Begins a filter for a table, or empties the one there is (truncation): until [`set_ready`](Self::set_ready) peers
@@ -28,7 +30,7 @@ impl Node {
 
     /// Adds a key that is in a file.
     pub fn load(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
-        self.publisher.write(&self.config, table, partition, place);
+        self.publisher.write(&self.config, table, partition, place, Brings::Life);
     }
 
     /// Shows the filter to peers: everything that the node holds has been loaded or written.
@@ -42,12 +44,27 @@ impl Node {
     /// wait for the barrier: the last news of this partition. An overwrite has none of its own, but the write before it may
     /// not be known yet.
     pub fn write(&mut self, table: TableId, partition: KeyId, place: Option<u64>) -> Barrier {
+        self.write_that(table, partition, place, Brings::Life)
+    }
+
+    /// The same for a row's deletion alone: it makes nothing alive, so margins and water marks stay as they are.
+    pub fn write_deletion(&mut self, table: TableId, partition: KeyId, place: u64) -> Barrier {
+        self.write_that(table, partition, Some(place), Brings::Death)
+    }
+
+    fn write_that(
+        &mut self,
+        table: TableId,
+        partition: KeyId,
+        place: Option<u64>,
+        brings: Brings,
+    ) -> Barrier {
         if is_flawed!(self.config, OverwritesAreKnown)
             && self.own_presence(table, partition) == Presence::Live
         {
             return Barrier(0);
         }
-        self.publisher.write(&self.config, table, partition, place);
+        self.publisher.write(&self.config, table, partition, place, brings);
         self.barrier_of(table, partition)
     }
 
@@ -116,8 +133,8 @@ impl Node {
         self.bury_id(table, partition.bucket(level, number), deletion)
     }
 
-    /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive, and the margins of the buckets at its
-    /// ends; how many were new. Of the whole buckets of a very long stretch only the beginning is entered.
+    /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive, the margins of the buckets at its
+    /// ends, and how far the partition is dead from its first place on, or its last one back, if the stretch reaches it; how many were new. Of the whole buckets of a very long stretch only the beginning is entered.
     pub fn bury_rows(&mut self, table: TableId, partition: KeyId, lo: u64, hi: u64, time: u64) -> usize {
         let Some(buckets) = self.buckets(table) else { return 0 };
         let proven = Deletion { time, newest_in_files: None, newest_in_memory: None };
@@ -126,7 +143,22 @@ impl Node {
             let is_known = self.own_presence(table, partition.bucket(level, number)) != Presence::Live;
             count += usize::from(!is_known && self.bury_bucket(table, partition, (level, number), proven));
         }
-        count + self.bury_margins(table, partition, buckets, (lo, hi))
+        count
+            + self.bury_margins(table, partition, buckets, (lo, hi))
+            + self.bury_water_marks(table, partition, (lo, hi))
+    }
+
+    /// Not in eventual mode, for the reason of margins.
+    fn bury_water_marks(&mut self, table: TableId, partition: KeyId, (lo, hi): (u64, u64)) -> usize {
+        if self.config.mode == Mode::Eventual || self.own_presence(table, partition) != Presence::Live {
+            return 0;
+        }
+        let lo = if is_flawed!(self.config, WaterMarksBeyondProofs) { 0 } else { lo };
+        water_mark::of_proof(lo, hi)
+            .filter(|(side, pair)| {
+                self.publisher.bury_stretch(table, partition.water_mark(*side), *side, *pair)
+            })
+            .count()
     }
 
     /// Not in eventual mode: a coordinator sees there what it writes itself, by the names of keys and buckets alone. An end of a

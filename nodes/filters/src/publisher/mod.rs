@@ -17,6 +17,7 @@ use crate::key_id::{KeyId, NodeId, TableId};
 use crate::margins::{MARGIN, Margin, Side};
 use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
 use crate::presence::{Deletion, NodeFilter};
+use crate::water_mark;
 
 /// Deltas that are sent again at once.
 const MAX_REPEATED: usize = 256;
@@ -49,17 +50,26 @@ impl Own {
         self.filter.memory_bytes() > self.max_bytes && self.filter.shrink_to(self.max_bytes)
     }
 
-    /// The margins that a row at `place` ends.
-    fn margins_at(&self, partition: KeyId, place: Option<u64>) -> Vec<KeyId> {
+    /// The margins and water marks that a row at `place` ends.
+    fn margins_at(&self, config: &Config, partition: KeyId, place: Option<u64>) -> Vec<KeyId> {
         let (Some(buckets), Some(place), true) = (self.buckets, place, self.filter.has_margins()) else {
             return Vec::new();
         };
         let bucket = buckets.finest_of(place);
         let at = place - buckets.first_in(bucket);
         let named = Side::BOTH.into_iter().map(|side| (side, partition.margin(side, bucket)));
-        let is_ended =
-            |(side, id): &(Side, KeyId)| self.filter.margin(*id).is_some_and(|inner| side.holds(inner, at));
-        named.filter(is_ended).map(|(_, id)| id).collect()
+        let is_ended = |(side, id): &(Side, KeyId)| {
+            self.filter.margin(*id).is_some_and(|inner| side.holds(inner, at))
+                && !is_flawed!(config, WriteKeepsMargins)
+        };
+        let margins = named.filter(is_ended).map(|(_, id)| id);
+        let marks = Side::BOTH.into_iter().map(|side| (side, partition.water_mark(side)));
+        let is_under = |(side, id): &(Side, KeyId)| {
+            let pair = self.filter.margin(*id);
+            pair.is_some_and(|pair| water_mark::holds(*side, pair, place))
+                && !is_flawed!(config, WriteKeepsWaterMarks)
+        };
+        margins.chain(marks.filter(is_under).map(|(_, id)| id)).collect()
     }
 
     /// The generation as messages have it, with how rows are put into buckets.
@@ -71,6 +81,14 @@ impl Own {
 /// How the rows of a copy are put into buckets, from the generation in its messages.
 pub(crate) const fn buckets_code(generation: u64) -> u64 {
     generation & ((1 << BUCKETS_BITS) - 1)
+}
+
+/// What a write puts into a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Brings {
+    Life,
+    /// Its deletion, and nothing else.
+    Death,
 }
 
 #[derive(Debug)]
@@ -133,15 +151,22 @@ impl Publisher {
         self.reset(table);
     }
 
-    /// Makes a key live, and everything in it that `place` names.
-    pub(crate) fn write(&mut self, config: &Config, table: TableId, partition: KeyId, place: Option<u64>) {
+    /// Makes a key live, and everything in it that `place` names. A deletion alone leaves stretches that are dead as they are.
+    pub(crate) fn write(
+        &mut self,
+        config: &Config,
+        table: TableId,
+        partition: KeyId,
+        place: Option<u64>,
+        brings: Brings,
+    ) {
         let Some(own) = self.tables.get_mut(&table) else { return };
         let mut ids = vec![(partition, false)];
         if let (Some(buckets), Some(place)) = (own.buckets, place) {
             ids.extend(buckets.of_row(place).map(|(level, number)| (partition.bucket(level, number), false)));
         }
-        if !is_flawed!(config, WriteKeepsMargins) {
-            ids.extend(own.margins_at(partition, place).into_iter().map(|id| (id, true)));
+        if brings == Brings::Life {
+            ids.extend(own.margins_at(config, partition, place).into_iter().map(|id| (id, true)));
         }
         let is_given_up = own.filter.is_unknown();
         // The next delta announces what is written now; a key with a twin on its way is announced with the twin.
@@ -192,9 +217,13 @@ impl Publisher {
 
     /// Enters a proven margin of a partition's bucket, for peers too; `false` if it is known, or there is no room to keep it.
     pub(crate) fn bury_margin(&mut self, table: TableId, partition: KeyId, margin: Margin) -> bool {
-        let Some(own) = self.tables.get_mut(&table).filter(|own| own.is_ready) else { return false };
         let Margin { side, bucket, inner } = margin;
-        let id = partition.margin(side, bucket);
+        self.bury_stretch(table, partition.margin(side, bucket), side, inner)
+    }
+
+    /// The same for a margin, or a water mark, by its name.
+    pub(crate) fn bury_stretch(&mut self, table: TableId, id: KeyId, side: Side, inner: u64) -> bool {
+        let Some(own) = self.tables.get_mut(&table).filter(|own| own.is_ready) else { return false };
         let is_new =
             own.filter.has_room_for_deletions(own.max_bytes) && own.filter.enter_margin(id, side, inner);
         if is_new {

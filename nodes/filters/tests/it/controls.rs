@@ -63,6 +63,9 @@ macro_rules! control_of_rows {
 control_of_rows!(writes_that_leave_margins_are_found, WriteKeepsMargins);
 control_of_rows!(margins_that_end_quietly_are_found, MarginsEndQuietly);
 control_of_rows!(margins_beyond_proofs_are_found, MarginsBeyondProofs);
+control_of_rows!(writes_that_leave_water_marks_are_found, WriteKeepsWaterMarks);
+control_of_rows!(water_marks_beyond_proofs_are_found, WaterMarksBeyondProofs);
+control_of_rows!(water_marks_that_are_asked_for_once_are_found, WaterMarksAskedOnce);
 control_of_rows!(proofs_that_were_overtaken_are_found, OvertakenProofsCount);
 control_of_rows!(acknowledging_rows_at_once_is_found, AcknowledgeAtOnce);
 control_of_rows!(taking_overwrites_of_rows_for_known_is_found, OverwritesAreKnown);

@@ -17,3 +17,4 @@ mod safe;
 mod sim;
 mod sizes;
 mod wanted;
+mod water_marks;

@@ -81,7 +81,7 @@ pub(crate) fn rows(faults: bool, moves: u64) -> Setup {
 /// Slices of partitions whose rows are written, deleted and proven to be gone, from row to row.
 #[test]
 fn no_row_of_a_slice_is_denied_under_faults() {
-    let (mut skipped, mut beside, mut faults) = (0, 0, BTreeSet::new());
+    let (mut skipped, mut beside, mut heads, mut faults) = (0, 0, [0; 3], BTreeSet::new());
     for seed in effort::seed()..effort::seed() + effort::short_or_long(12, 4_000) {
         let mut world = World::new(rows(true, 60), seed);
         world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
@@ -90,8 +90,15 @@ fn no_row_of_a_slice_is_denied_under_faults() {
         faults.extend(counts.faults.keys().copied());
         skipped += counts.skipped_of_absent + counts.skipped_of_deleted;
         beside += counts.skipped_beside_rows;
+        let of_heads = [counts.heads, counts.heads_narrowed, counts.heads_repeated];
+        heads = [0, 1, 2].map(|at| heads[at] + of_heads[at]);
     }
     println!("{skipped} slices skipped, {beside} of them beside rows in the same bucket");
+    println!(
+        "of {} reads from an end on, {} were narrowed, {} narrowed and repeated",
+        heads[0], heads[1], heads[2]
+    );
+    assert!(heads[1] * 10 > heads[0] && heads[2] > 20, "{heads:?} read, narrowed, repeated");
     assert!(
         ["crash", "pause", "sleep", "rebuild", "ring step"].iter().all(|fault| faults.contains(fault)),
         "{faults:?}"

@@ -1,11 +1,33 @@
 //! Calls around a request: decisions, held acknowledgements, numbers to look at.
 
-use super::{Pointer, hub, key, node, table, with_lent, word};
+use super::{Pointer, address, hub, key, node, table, with_lent, word};
+use crate::hub::FAILED;
 
 native! {
     /// Decides about the read in a buffer of words.
     fn decide(handle, mode, now, at, count) {
         with_lent(at, count, |words| hub(handle).decide(mode, word(now), words))
+    }
+
+    /// How far the partition of the question in a buffer of words is dead from one end on (0 the first row's, 1 the last row's), as
+    /// [`Hub::water_mark`](crate::hub::Hub::water_mark) says; its stamp goes into the word after the question.
+    fn waterMark(handle, mode, now, at, count, side) {
+        let mut stamp = 0;
+        let pair = with_lent(at, count, |words: &[u64]| {
+            let (pair, of_mark) = hub(handle).water_mark(mode, word(now), words, side);
+            stamp = of_mark;
+            pair
+        });
+        let Ok(after) = usize::try_from(count) else { return FAILED };
+        // SAFETY: Java lends the address of a direct buffer that has room for one word more than the question, and does not touch it
+        // during this call.
+        unsafe { address::<u64>(at).cast_mut().add(after).write(stamp) };
+        pair
+    }
+
+    /// How far this node's own filter knows a partition to be dead from one end on.
+    fn ownWaterMark(handle, mode, high, low, first, second, side) {
+        hub(handle).own_water_mark(mode, table(high, low), key(first, second), side)
     }
 
     /// A ticket for an acknowledgement that may be of anything; 0 if it may leave.

@@ -55,8 +55,14 @@ native! {
         })
     }
 
+    /// A write of a partition (`has_place` 0), of one of its rows (1), or of a row's deletion alone (2).
     fn write(handle, mode, high, low, first, second, has_place, at_place, now) {
-        hub(handle).write(mode, table(high, low), key(first, second), place(has_place, at_place), word(now))
+        const DELETION: i64 = 2;
+        let (table, key, now) = (table(high, low), key(first, second), word(now));
+        match has_place {
+            DELETION => hub(handle).write_deletion(mode, table, key, word(at_place), now),
+            _ => hub(handle).write(mode, table, key, place(has_place, at_place), now),
+        }
     }
 
     /// 1 if what a read has found of a key may be shown.

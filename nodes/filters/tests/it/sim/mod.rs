@@ -1,6 +1,7 @@
 //! A small cluster with a store, faulty clocks, a faulty network and a moving ring, from one seed.
 
 mod faults;
+mod heads;
 mod history;
 mod network;
 mod replica;

@@ -3,7 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use lacuna_node_filters::Side;
 use lacuna_workload::Rng;
+
+use super::heads::Head;
 
 /// An operation of a client on a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,26 @@ pub(crate) enum Letter {
     Prove {
         first: u64,
         last: u64,
+    },
+    /// Rows from an end of a partition on: a replica tries to prove that those up to its first live one are dead.
+    ProveEnd {
+        first: u64,
+        side: Side,
+    },
+    /// From a client to a coordinator: a read that began at a time, of the partition of a first key, from one end on.
+    ReadHead {
+        first: u64,
+        side: Side,
+        began: u64,
+    },
+    /// The part of it that a replica is asked for.
+    LookBeyond {
+        head: Head,
+        from: usize,
+    },
+    /// The replica's answer.
+    Head {
+        head: Head,
     },
     /// A replica's proof is read, and counts from now on.
     Conclude,

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_node_filters::{Barrier, Buckets, Config, Deletion, Flaw, KeyId, NewsFlag, Node, NodeId, TableId};
+use lacuna_node_filters::{
+    Barrier, Buckets, Config, Deletion, Flaw, KeyId, NewsFlag, Node, NodeId, Side, TableId,
+};
 
+use super::heads::Head;
 use super::network::Change;
 
 pub(crate) const TABLE: TableId = TableId(1);
@@ -61,6 +64,8 @@ pub(crate) struct Replica {
     pub(crate) held: Vec<(u64, usize, Barrier, u64)>,
     /// What reads have found and may not show yet: keys, with the times of their rows.
     looks: Vec<(u64, u64)>,
+    /// Answers to narrowed reads that wait for the same, and who asked.
+    pub(crate) heads: Vec<(Head, usize)>,
     pub(crate) ring: u64,
     pub(crate) paused_until: u64,
     /// Paused with its machine: what is sent to it is lost.
@@ -88,6 +93,7 @@ impl Replica {
             cells: BTreeMap::new(),
             held: Vec::new(),
             looks: Vec::new(),
+            heads: Vec::new(),
             ring: 3,
             paused_until: 0,
             is_asleep: false,
@@ -115,6 +121,7 @@ impl Replica {
         self.proofs.clear();
         self.held.clear();
         self.looks.clear();
+        self.heads.clear();
         self.is_rebuilding = false;
     }
 
@@ -185,13 +192,30 @@ impl Replica {
         self.proofs.push(Proof { first, last, is_overtaken: false });
     }
 
+    /// Reads from an end of a partition to its first live row.
+    pub(crate) fn prove_end(&mut self, first: u64, side: Side) {
+        let is_dead = |key: &u64| self.live(*key).is_none();
+        let count = match side {
+            Side::Start => (first..first + ROWS).take_while(is_dead).count(),
+            Side::End => (first..first + ROWS).rev().take_while(is_dead).count(),
+        };
+        let Some(rest) = (count as u64).checked_sub(1) else { return };
+        let (first, last) = match side {
+            Side::Start => (first, first + rest),
+            Side::End => (first + ROWS - 1 - rest, first + ROWS - 1),
+        };
+        self.proofs.push(Proof { first, last, is_overtaken: false });
+    }
+
     /// What was read counts, unless a write has come since.
     pub(crate) fn conclude(&mut self) {
         let counts_always = self.flaw == Some(Flaw::OvertakenProofsCount);
         for proof in
             std::mem::take(&mut self.proofs).iter().filter(|proof| !proof.is_overtaken || counts_always)
         {
-            let (lo, hi) = (proof.first % ROWS, proof.last % ROWS);
+            // After the last row of a partition there is none.
+            let hi = if proof.last % ROWS == ROWS - 1 { u64::MAX } else { proof.last % ROWS };
+            let lo = proof.first % ROWS;
             self.node.bury_rows(TABLE, self.names.id(proof.first), lo, hi, 0);
         }
     }
@@ -214,6 +238,15 @@ impl Replica {
             !self.flag.is_raised() || self.node.may_reveal(clock, TABLE, self.names.id(*key))
         });
         self.looks = held;
+        free
+    }
+
+    /// Answers to narrowed reads that may leave.
+    pub(crate) fn free_heads(&mut self, clock: u64) -> Vec<(Head, usize)> {
+        let (free, held) = std::mem::take(&mut self.heads).into_iter().partition(|(head, _)| {
+            !self.flag.is_raised() || self.node.may_reveal(clock, TABLE, self.names.id(head.first))
+        });
+        self.heads = held;
         free
     }
 

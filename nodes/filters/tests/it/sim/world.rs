@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_node_filters::{Asked, Config, Consistency, Decision, NodeId, Plan, Question, Quorum};
+use lacuna_node_filters::{Asked, Config, Consistency, Decision, NodeId, Plan, Question, Quorum, Side};
 use lacuna_workload::Rng;
 
 use super::history::{History, Operation, quorum_of};
@@ -37,6 +37,10 @@ pub(crate) struct Counts {
     pub(crate) skipped_of_deleted: u64,
     /// Slices that were skipped although a bucket at one of their ends held a row that was acknowledged.
     pub(crate) skipped_beside_rows: u64,
+    /// Reads from an end of a partition; those that were narrowed, and those that had to be repeated.
+    pub(crate) heads: u64,
+    pub(crate) heads_narrowed: u64,
+    pub(crate) heads_repeated: u64,
     /// Rows seen before their writes were acknowledged.
     pub(crate) seen_early: u64,
     pub(crate) acknowledged: u64,
@@ -143,6 +147,11 @@ impl World {
         match self.rng.below(10) {
             0 | 1 => self.change(coordinator, key(place / step * step), Change::Write),
             2 | 3 => self.change(coordinator, key(place / step * step), Change::Delete),
+            4 => {
+                let side = if place.is_multiple_of(2) { Side::Start } else { Side::End };
+                let letter = Letter::ReadHead { first: key(0), side, began: self.now };
+                self.network.send_at(self.now + 1, coordinator, coordinator, letter);
+            }
             _ => {
                 let last = (place + self.rng.below(20)).min(ROWS - 1);
                 let letter = Letter::Read { first: key(place), last: key(last), began: self.now };
@@ -242,6 +251,15 @@ impl World {
             }
             Letter::Conclude => self.replicas[to].conclude(),
             Letter::Read { first, last, began } => return self.read(to, clock, (first, last), began),
+            Letter::ProveEnd { first, side } => {
+                self.replicas[to].prove_end(first, side);
+                self.network.send_at(self.now + self.rng.below(10), to, to, Letter::Conclude);
+            }
+            Letter::ReadHead { first, side, began } => {
+                return self.read_head(to, clock, (first, side), began);
+            }
+            Letter::LookBeyond { head, from } => self.look_beyond(to, head, from),
+            Letter::Head { head } => return self.take_head(to, clock, head),
         }
         Ok(())
     }
@@ -314,6 +332,15 @@ impl World {
         ))
     }
 
+    pub(super) fn post(&mut self, from: usize, to: usize, letter: Letter) {
+        self.network.send(self.now, &mut self.rng, from, to, letter);
+    }
+
+    /// When a write of the key was acknowledged that may not be missing from a read that began then.
+    pub(super) fn denied(&self, key: u64, began: u64) -> Option<u64> {
+        self.history.denied(key, began)
+    }
+
     fn forward(&mut self, from: usize, owners: &[usize], first: u64, last: u64) {
         let owner = owners[self.rng.index(owners.len())];
         self.network.send(self.now, &mut self.rng, from, owner, Letter::Look { first, last });
@@ -351,6 +378,7 @@ impl World {
             let is_first = self.history.reveal(self.now, key, written);
             self.counts.seen_early += u64::from(is_first && self.setup.moves == 0);
         }
+        self.carry_heads(from);
         for (operation, coordinator, _, since) in free {
             self.counts.longest_hold = self.counts.longest_hold.max(self.now - since);
             self.network.send(self.now, &mut self.rng, from, coordinator, Letter::Acknowledge { operation });

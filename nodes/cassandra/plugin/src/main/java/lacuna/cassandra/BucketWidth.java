@@ -61,6 +61,12 @@ record BucketWidth(long width, long origin, boolean isTime)
         return Math.floorDiv(value, width) - (Math.floorMod(value, width) < origin ? 1 : 0);
     }
 
+    /** The first value of a bucket; throws if it has no number. */
+    long first(long number)
+    {
+        return Math.addExact(Math.multiplyExact(number, width), origin);
+    }
+
     /** How far into its bucket a value is. */
     long offset(long value)
     {

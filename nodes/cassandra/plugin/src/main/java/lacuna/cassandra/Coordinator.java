@@ -1,30 +1,25 @@
 package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.UUID;
+import java.util.function.Function;
 
 import org.apache.cassandra.auth.Permission;
 import org.apache.cassandra.config.DatabaseDescriptor;
+import org.apache.cassandra.cql3.CQLStatement;
 import org.apache.cassandra.cql3.QueryOptions;
-import org.apache.cassandra.cql3.QueryProcessor;
 import org.apache.cassandra.cql3.ResultSet;
 import org.apache.cassandra.cql3.restrictions.StatementRestrictions;
 import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.ConsistencyLevel;
 import org.apache.cassandra.db.EmptyIterators;
-import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.ReadQuery;
 import org.apache.cassandra.db.SinglePartitionReadQuery;
 import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.guardrails.Guardrails;
 import org.apache.cassandra.exceptions.RequestExecutionException;
 import org.apache.cassandra.exceptions.RequestValidationException;
-import org.apache.cassandra.locator.EndpointsForToken;
-import org.apache.cassandra.locator.InOurDc;
-import org.apache.cassandra.locator.Replica;
 import org.apache.cassandra.locator.ReplicaPlans;
 import org.apache.cassandra.metrics.ClientRequestSizeMetrics;
 import org.apache.cassandra.metrics.ClientRequestsMetricsHolder;
@@ -34,14 +29,14 @@ import org.apache.cassandra.service.StorageService;
 import org.apache.cassandra.tracing.Tracing;
 import org.apache.cassandra.transport.messages.ResultMessage;
 import org.apache.cassandra.utils.FBUtilities;
-import org.apache.cassandra.utils.memory.MemoryUtil;
 
 /**
  * One read at its coordinator, before any replica is asked: whether no replica can hold a live row.
  *
  * <p>A read is examined if it names its partitions, on its first page, at a level that asks replicas and is not serial. It is
  * skipped if <em>every</em> replica is known to hold nothing alive, whatever the level: the tombstones of each replica hide all its
- * cells, so a merge of all replicas would show nothing. Every other read goes to the replicas unchanged.
+ * cells, so a merge of all replicas would show nothing. Every other read goes to the replicas: unchanged, or without the rows at its
+ * beginning of which the same is known ({@link Narrowing}).
  */
 final class Coordinator
 {
@@ -51,8 +46,6 @@ final class Coordinator
     private static final int EMPTY = 0;
     private static final int SHADOW = 1;
     private static final int MAY_BE_LIVE = 8;
-    private static final ThreadLocal<ByteBuffer> QUESTION =
-        ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(8 << 10).order(ByteOrder.nativeOrder()));
 
     private final SelectStatement statement;
     private final TableFilter filter;
@@ -66,6 +59,8 @@ final class Coordinator
     /** The partition and the slice that it asks for, if it is one of each. */
     private ByteBuffer key;
     private Slices slices;
+    /** Null if replicas are asked for all that the statement says. */
+    private Narrowing narrowing;
 
     private Coordinator(SelectStatement statement, TableFilter filter)
     {
@@ -104,22 +99,9 @@ final class Coordinator
         boolean isIn = statement.getRestrictions().keyIsInRelation();
         return !statement.table.isView() && !statement.getRestrictions().isKeyRange()
                && !statement.getRestrictions().usesSecondaryIndexing() && options.getPagingState() == null
-               && statement.getBindVariables().size() == options.getValues().size() && level(options.getConsistency()) >= 0
+               && statement.getBindVariables().size() == options.getValues().size() && Question.isOne(options.getConsistency())
                // The stock way warns of the one and refuses the other.
                && !(isIn && (statement.getAggregationSpec(options) != null || !statement.parameters.orderings.isEmpty()));
-    }
-
-    private static int level(ConsistencyLevel level)
-    {
-        return switch (level)
-        {
-            case ONE, LOCAL_ONE -> 0;
-            case TWO -> 1;
-            case THREE -> 2;
-            case QUORUM, LOCAL_QUORUM, EACH_QUORUM -> 3;
-            case ALL -> 4;
-            default -> -1;
-        };
     }
 
     /** Most reads go to the replicas, so this does no more than the filters need. */
@@ -133,14 +115,66 @@ final class Coordinator
         key = keys.size() == 1 ? keys.get(0) : null;
         if (filter.report != null)
             replicaReads = keys.size() * options.getConsistency().blockFor(filter.table.keyspace.getReplicationStrategy());
-        ByteBuffer question = QUESTION.get().clear();
-        question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(keys.size());
-        for (ByteBuffer key : keys)
-            if (!put(question, key, rows, options.getConsistency()))
-                return false;
-        decision = Exchange.checked(Native.decide(Exchange.hub(), filter.mode.number(), Exchange.now(),
-                                                  MemoryUtil.getAddress(question), question.position() / Long.BYTES));
+        Question question = Question.of(filter, keys, rows, options.getConsistency());
+        if (question == null)
+            return false;
+        decision = question.decide();
+        if (decision != EMPTY && mayBeNarrowed())
+            narrowing = narrow(question);
         return true;
+    }
+
+    /** Whether it reads a partition from an end of it, or from somewhere in it on: then it may begin with dead rows. */
+    private boolean mayBeNarrowed()
+    {
+        return filter.mode == Mode.SAFE && filter.positions != null && key != null && !statement.parameters.isDistinct
+               && NarrowedSelect.isInOrder(statement) && (slices != null || !isOfRows);
+    }
+
+    private Narrowing narrow(Question question)
+    {
+        PartitionEnd end = Narrowing.end(statement);
+        long pair = question.waterMark(end);
+        return pair < 0 ? null : Narrowing.of(statement, filter.positions, slices == null ? Slices.ALL : slices, end, pair, question.stamp());
+    }
+
+    /** Asks the replicas, beyond what is known to be dead if anything is. */
+    ResultMessage ask(Function<CQLStatement, ResultMessage> replicas, QueryOptions options)
+    {
+        if (narrowing == null)
+            return replicas.apply(statement);
+        Waits.current().beforeNarrowed();
+        ResultMessage result = replicas.apply(narrowing.statement());
+        if (isConfirmed(options))
+        {
+            Lacuna.COUNTERS.readsNarrowed.increment();
+            return result;
+        }
+        Lacuna.COUNTERS.readsRepeated.increment();
+        return replicas.apply(statement);
+    }
+
+    /** Whether nothing of the mark has ended since it was looked up; the ring may be another one, too. */
+    private boolean isConfirmed(QueryOptions options)
+    {
+        if (!Waits.current().confirmsMarks())
+            return true;
+        if (!filter.isUsed() || !Peers.isRingKnown())
+            return false;
+        try
+        {
+            Question question = Question.of(filter, List.of(key), rows(options), options.getConsistency());
+            return question != null && narrowing.isConfirmed(question.waterMark(narrowing.end()), question.stamp());
+        }
+        catch (RequestValidationException | RequestExecutionException notNow)
+        {
+            return false;
+        }
+        catch (Throwable failure)
+        {
+            Exchange.fail("confirmation", failure);
+            return false;
+        }
     }
 
     /** A read of several partitions is looked at if all are in the sample. */
@@ -151,26 +185,6 @@ final class Coordinator
         for (ByteBuffer key : keys)
             if (!filter.isInSample(TableFilter.hash(statement.table.partitioner.decorateKey(key))))
                 return false;
-        return true;
-    }
-
-    /** Hash and replicas of a partition; false if there are too many replicas, or one is unknown or transient. */
-    private boolean put(ByteBuffer question, ByteBuffer bytes, long[] rows, ConsistencyLevel level)
-    {
-        QueryProcessor.validateKey(bytes);
-        DecoratedKey key = statement.table.partitioner.decorateKey(bytes);
-        long[] hash = TableFilter.hash(key);
-        EndpointsForToken replicas = filter.table.keyspace.getReplicationStrategy().getNaturalReplicasForToken(key.getToken());
-        if (question.remaining() < Long.BYTES * (6 + 2 * replicas.size()))
-            return false;
-        question.putLong(hash[0]).putLong(hash[1]).putLong(rows == null ? 0 : 1).putLong(rows == null ? 0 : rows[0])
-                .putLong(rows == null ? 0 : rows[1]);
-        int count = question.position();
-        question.putLong(0);
-        for (Replica replica : replicas)
-            if ((!level.isDatacenterLocal() || isHere(replica)) && !put(question, replica))
-                return false;
-        question.putLong(count, (question.position() - count - Long.BYTES) / (2 * Long.BYTES));
         return true;
     }
 
@@ -186,20 +200,6 @@ final class Coordinator
             return filter.positions.of(slices);
         }
         return filter.positions.of(restrictions.getClusteringColumns(options, INTERNAL));
-    }
-
-    private static boolean isHere(Replica replica)
-    {
-        return InOurDc.isInOurDc(replica);
-    }
-
-    private static boolean put(ByteBuffer question, Replica replica)
-    {
-        UUID id = replica.isSelf() ? new UUID(0, 0) : Peers.hostId(replica.endpoint());
-        if (id == null || !replica.isFull())
-            return false;
-        question.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
-        return true;
     }
 
     /** The answer that the replicas would give; null if they are to be asked. A read that stock Cassandra refuses is refused here. */

@@ -38,6 +38,11 @@ final class Counters
     /** Reads that found no row where filters did not say so, whose replicas were asked to prove the gap; and what was proven here. */
     final LongAdder gapsAsked = counter("gaps_asked");
     final LongAdder gapsProven = counter("gaps_proven");
+    /** How often this node has proven more of an end of a partition to be dead. */
+    final LongAdder waterMarksProven = counter("water_marks_proven");
+    /** Reads that a coordinator had its replicas begin beyond dead rows; those that it had to repeat whole, because of a write meanwhile. */
+    final LongAdder readsNarrowed = counter("reads_narrowed");
+    final LongAdder readsRepeated = counter("reads_repeated");
     final LongAdder filtersRebuilt = counter("filters_rebuilt");
     final LongAdder framesSent = counter("frames_sent");
     final LongAdder buildsFailed = counter("filter_builds_failed");

@@ -2,7 +2,7 @@ package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 import com.codahale.metrics.Counter;
 import org.apache.cassandra.cql3.BatchQueryOptions;
@@ -85,7 +85,7 @@ public class LacunaQueryHandler implements QueryHandler
             // Values of a statement that was not prepared may still have no order.
             Coordinator read = statement.getBindVariables().isEmpty() ? examine(statement, options) : null;
             return answerOrAsk(read, statement, state, options, QueryProcessor.metrics.regularStatementsExecuted,
-                            () -> inner.process(statement, state, options, payload, time));
+                            asked -> inner.process(asked, state, options, payload, time));
         }
     }
 
@@ -110,7 +110,7 @@ public class LacunaQueryHandler implements QueryHandler
         {
             return answerOrAsk(examine(statement, options), statement, state, options,
                             QueryProcessor.metrics.preparedStatementsExecuted,
-                            () -> inner.processPrepared(statement, state, options, payload, time));
+                            asked -> inner.processPrepared(asked, state, options, payload, time));
         }
     }
 
@@ -132,7 +132,7 @@ public class LacunaQueryHandler implements QueryHandler
 
     /** Answers the read here if that is possible, else the stock way. */
     private static ResultMessage answerOrAsk(Coordinator read, CQLStatement statement, QueryState state, QueryOptions options,
-                                          Counter executed, Supplier<ResultMessage> stock)
+                                          Counter executed, Function<CQLStatement, ResultMessage> stock)
     {
         ResultMessage answer = read == null ? null : read.answer(state, options);
         if (answer != null)
@@ -140,7 +140,7 @@ public class LacunaQueryHandler implements QueryHandler
             executed.inc();
             return answer;
         }
-        ResultMessage result = stock.get();
+        ResultMessage result = read == null ? stock.apply(statement) : read.ask(stock, options);
         if (read != null)
             read.record(result, options);
         if (statement instanceof SelectStatement || Waits.current().forWrites())

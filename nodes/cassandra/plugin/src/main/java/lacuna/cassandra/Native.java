@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 3;
+    static final long VERSION = 4;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -50,6 +50,10 @@ final class Native
     static native long isEmpty(long hub, long mode, long tableHigh, long tableLow, long first, long second);
 
     static native long decide(long hub, long mode, long now, long address, long words);
+
+    static native long waterMark(long hub, long mode, long now, long address, long words, long end);
+
+    static native long ownWaterMark(long hub, long mode, long tableHigh, long tableLow, long first, long second, long end);
 
     static native long news(long hub);
 

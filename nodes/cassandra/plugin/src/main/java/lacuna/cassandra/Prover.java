@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.function.Supplier;
 
 import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.Keyspace;
@@ -75,34 +76,57 @@ final class Prover
 
     private void prove(Proposal proposal)
     {
-        if (proposal.region.gap == null)
-            proveDead(proposal);
-        else
+        if (proposal.region.gap != null)
             proveGap(proposal);
+        else if (proposal.region.end != null)
+            proveEnd(proposal);
+        else
+            proveDead(proposal);
     }
 
     private void proveGap(Proposal proposal)
     {
         TableGuard guard = proposal.guard;
+        Region region = proposal.region;
+        Slice proven = proven(() -> new GapProof(guard, proposal.key).around(region.gap, region.slice));
+        boolean isOfUse = proven != null && guard.filter.positions.reachesBorder(proven);
+        guard.gaps.record(isOfUse);
+        concludeStretch(proposal, isOfUse ? proven : null);
+    }
+
+    private void proveEnd(Proposal proposal)
+    {
+        TableGuard guard = proposal.guard;
+        Region region = proposal.region;
+        Slice proven = proven(() -> new EndProof(guard, proposal.key, region.end).within(region.slice));
+        guard.marks.of(region.end).record(proven != null);
+        concludeStretch(proposal, proven);
+    }
+
+    private static Slice proven(Supplier<Slice> proof)
+    {
         Slice proven = null;
         try
         {
-            proven = new GapProof(guard, proposal.key).around(proposal.region.gap, proposal.region.slice);
+            proven = proof.get();
         }
         catch (RuntimeException unreadable)
         {
             Lacuna.COUNTERS.proofsFailed.increment();
         }
         Waits.current().afterProof();
-        boolean isOfUse = proven != null && guard.filter.positions.reachesBorder(proven);
-        guard.gaps.record(isOfUse);
-        if (isOfUse)
+        return proven;
+    }
+
+    private static void concludeStretch(Proposal proposal, Slice proven)
+    {
+        if (proven == null)
         {
-            awaitWritesUnderWay(guard);
-            guard.concludeGap(proposal.key, proposal.region, proven);
+            proposal.guard.withdraw(proposal.key, proposal.region);
             return;
         }
-        guard.withdraw(proposal.key, proposal.region);
+        awaitWritesUnderWay(proposal.guard);
+        proposal.guard.concludeStretch(proposal.key, proposal.region, proven);
     }
 
     private void proveDead(Proposal proposal)

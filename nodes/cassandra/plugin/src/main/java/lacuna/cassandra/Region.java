@@ -25,29 +25,44 @@ final class Region
     final boolean isWidened;
     /** What a read has asked for, if it is a gap that shall be known from row to row; else null. It is never kept. */
     final Slice gap;
+    /** The end of the partition that it reaches from, if it shall be known how far that is dead; else null. It is never kept. */
+    final PartitionEnd end;
     private volatile DeadData dead;
 
     Region(Slice slice, boolean isWidened)
     {
-        this(slice, isWidened, null);
+        this(slice, isWidened, null, null);
     }
 
-    private Region(Slice slice, boolean isWidened, Slice gap)
+    private Region(Slice slice, boolean isWidened, Slice gap, PartitionEnd end)
     {
         this.slice = slice;
         this.isWidened = isWidened;
         this.gap = gap;
+        this.end = end;
     }
 
     /** A gap, of which a proof may tell as much as lies in {@code widest}: whatever is written there overtakes it. */
     static Region ofGap(Slice gap, Slice widest)
     {
-        return new Region(widest, false, gap);
+        return new Region(widest, false, gap, null);
+    }
+
+    /** A stretch from one end of the partition, of which a proof tells how much is dead. */
+    static Region ofEnd(Slice stretch, PartitionEnd end)
+    {
+        return new Region(stretch, false, null, end);
     }
 
     boolean isWhole()
     {
-        return slice == Slice.ALL;
+        return slice == Slice.ALL && end == null;
+    }
+
+    /** Whether its proof is of the same kind. */
+    boolean isLike(Region other)
+    {
+        return (gap == null) == (other.gap == null) && end == other.end;
     }
 
     /** What reading this region would yield from all sources together; null while nothing is proven. */
@@ -81,9 +96,25 @@ final class Region
     /** Whether the update writes anything that a read of this region could see. */
     boolean isTouchedBy(ClusteringComparator comparator, PartitionUpdate update)
     {
+        if (end != null)
+            return isEnlivenedBy(comparator, update);
         if (isWhole() || !update.partitionLevelDeletion().isLive() || !update.staticRow().isEmpty())
             return true;
         return isTouchedByRange(comparator, update) || isTouchedByRow(comparator, update);
+    }
+
+    /** Whether a row of it may be alive by the update: a deletion alone, of whatever, makes none alive. */
+    private boolean isEnlivenedBy(ClusteringComparator comparator, PartitionUpdate update)
+    {
+        for (Row row : update)
+            if (isEnlivenedBy(comparator, row))
+                return true;
+        return false;
+    }
+
+    boolean isEnlivenedBy(ClusteringComparator comparator, Row row)
+    {
+        return !DeadData.isTombstone(row) && slice.includes(comparator, row.clustering());
     }
 
     private boolean isTouchedByRange(ClusteringComparator comparator, PartitionUpdate update)

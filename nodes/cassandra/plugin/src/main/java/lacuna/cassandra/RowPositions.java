@@ -3,6 +3,7 @@ package lacuna.cassandra;
 import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.NavigableSet;
+import java.util.OptionalLong;
 import java.util.function.LongConsumer;
 
 import org.apache.cassandra.db.BufferClusteringBound;
@@ -196,6 +197,56 @@ final class RowPositions
             return null;
         return isReversed ? Slice.make(isToNew ? bound(true, to) : high, isFromNew ? bound(false, from) : low)
                           : Slice.make(isFromNew ? bound(true, from) : low, isToNew ? bound(false, to) : high);
+    }
+
+    /** Where the rows of later places begin, in the order of the table; null if that is no bound: no place before it is left out. */
+    ClusteringBound<?> startAfter(long place)
+    {
+        if (place == -1)
+            return null;
+        OptionalLong value = isReversed ? valueBelow(~place) : firstFrom(place + 1);
+        return value.isPresent() ? bound(true, value.getAsLong()) : null;
+    }
+
+    /** Where the rows of earlier places end. */
+    ClusteringBound<?> endBefore(long place)
+    {
+        if (place == 0)
+            return null;
+        OptionalLong value = isReversed ? firstFrom(~place + 1) : valueBelow(place);
+        return value.isPresent() ? bound(false, value.getAsLong()) : null;
+    }
+
+    /** The last value whose place is below; places as they are in ascending order. */
+    private OptionalLong valueBelow(long place)
+    {
+        OptionalLong first = firstFrom(place);
+        return first.isPresent() ? OptionalLong.of(first.getAsLong() - 1) : first;
+    }
+
+    /** The first value whose place is at least this one, if there is a value before it. */
+    private OptionalLong firstFrom(long place)
+    {
+        long number = place ^ Long.MIN_VALUE;
+        long within = bits == 0 ? 0 : number & (1L << bits) - 1;
+        long bucket = bits == 0 ? number : number >> bits;
+        try
+        {
+            // Places after the last value of a bucket have none.
+            long value = within < width.width() ? Math.addExact(width.first(bucket), within) : width.first(bucket + 1);
+            boolean isFirst = isValue(value) && value > least() && Long.compareUnsigned(place(value), place) >= 0
+                              && Long.compareUnsigned(place(value - 1), place) < 0;
+            return isFirst ? OptionalLong.of(value) : OptionalLong.empty();
+        }
+        catch (ArithmeticException beyondAllValues)
+        {
+            return OptionalLong.empty();
+        }
+    }
+
+    private long least()
+    {
+        return type == Int32Type.instance ? Integer.MIN_VALUE : Long.MIN_VALUE;
     }
 
     private ClusteringBound<?> bound(boolean isStart, long value)

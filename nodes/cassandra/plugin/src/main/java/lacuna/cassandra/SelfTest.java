@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import org.apache.cassandra.cql3.QueryHandler;
+import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.StorageHook;
 import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
 import org.apache.cassandra.index.Index;
@@ -24,7 +25,8 @@ final class SelfTest
     /** Without which nothing is answered; all others are of the exchange, which may be inactive alone. */
     private static final Set<String> OF_ANSWERS =
         Set.of("Lacuna", "LacunaStorageHook", "StockStorageHook", "DeadData", "DeadRows", "Decisions", "OptIn", "OptOut", "Participation",
-               "Prover", "ReadUnderWay", "Region", "SchemaWatch", "SSTableWatch", "TableGuard", "TableOptions", "TrackedReads");
+               "PartitionEnd", "Prover", "ReadUnderWay", "Region", "SchemaWatch", "SSTableWatch", "TableGuard", "TableOptions", "TrackedReads",
+               "WaterMarks");
 
     private SelfTest() {}
 
@@ -43,6 +45,8 @@ final class SelfTest
     {
         implementsAll(Index.class, UnlistedIndex.class);
         implementsAll(Index.Group.class, WriteMarker.class);
+        has(SelectStatement.class, "getQuery");
+        NarrowedSelect.Fields.check();
         new Linkage().check(name -> !OF_ANSWERS.contains(name));
     }
 

@@ -205,7 +205,7 @@ final class TableFilter
         boolean hasPlace = row != null && positions != null && !row.isStatic();
         guarded("write", () ->
         {
-            write(hash, hasPlace ? 1 : 0, hasPlace ? positions.of(row.clustering()) : 0);
+            write(hash, hasPlace ? kind(DeadData.isTombstone(row)) : 0, hasPlace ? positions.of(row.clustering()) : 0);
             return 0;
         });
     }
@@ -221,11 +221,27 @@ final class TableFilter
         boolean[] isNews = { false };
         guarded("write", () ->
         {
-            each(update.iterator(), (hasPlace, place) -> isNews[0] |= write(hash, hasPlace, place));
+            // Of many rows only some are marked, for those between them too.
+            long kind = kind(areTombstones(update));
+            each(update.iterator(), (hasPlace, place) -> isNews[0] |= write(hash, hasPlace == 0 ? 0 : kind, place));
             return 0;
         });
         if (report != null)
             report.wrote(isNews[0]);
+    }
+
+    /** Of a row, as the native library numbers what is written: a deletion alone leaves alone what is known to be dead. */
+    private static long kind(boolean isTombstone)
+    {
+        return isTombstone ? 2 : 1;
+    }
+
+    private static boolean areTombstones(PartitionUpdate update)
+    {
+        for (Row row : update)
+            if (!DeadData.isTombstone(row))
+                return false;
+        return true;
     }
 
     /** Whether other nodes do not know it yet. */
@@ -263,6 +279,13 @@ final class TableFilter
         if (!isInSample(hash))
             return;
         whileUsed("bury", () -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
+    }
+
+    /** How far a partition is known to be dead here, from one end on; below 0 if nothing is. */
+    long ownWaterMark(DecoratedKey key, PartitionEnd end)
+    {
+        long[] hash = hash(key);
+        return isUsed() ? Exchange.checked(Native.ownWaterMark(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], end.number())) : -1;
     }
 
     /** This node is about to send the write to a peer. */

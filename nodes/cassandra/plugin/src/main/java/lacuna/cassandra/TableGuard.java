@@ -17,6 +17,7 @@ import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
+import org.apache.cassandra.db.rows.Row;
 import org.apache.cassandra.io.sstable.Descriptor;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 import org.apache.cassandra.utils.ByteBufferUtil;
@@ -46,6 +47,7 @@ final class TableGuard
     final Learning learning;
     /** The same for gaps from row to row. */
     final Learning gaps;
+    final WaterMarks marks;
     private final Prover prover;
     private final ConcurrentHashMap<DecoratedKey, List<Region>> regions = new ConcurrentHashMap<>();
     private final Set<Descriptor> known = ConcurrentHashMap.newKeySet();
@@ -59,6 +61,7 @@ final class TableGuard
         this.filter = new TableFilter(table, options);
         this.learning = new Learning(options.learnEvery);
         this.gaps = Learning.ofGaps(options.learnEvery);
+        this.marks = new WaterMarks(this);
         this.prover = prover;
     }
 
@@ -87,14 +90,23 @@ final class TableGuard
             propose(update.partitionKey(), Slice.ALL);
         else if (update.deletionInfo().hasRanges() && update.deletionInfo().rangeCount() <= 4)
             update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range.deletedSlice()));
+        marks.deleted(update);
     }
 
-    /** Before a write is visible: pending proofs of its key are dropped, and the key is announced. */
+    /** Before a write is visible: pending proofs of its key are dropped, and the key is announced. Ends of partitions wait for the rows. */
     void beforeWrite(DecoratedKey key)
     {
         if (regions.containsKey(key))
-            takeAway(key, region -> region.dead() == null);
+            takeAway(key, region -> region.dead() == null && region.end == null);
         filter.beforeWrite(key, null);
+    }
+
+    /** The same for a row of it, where rows are known. */
+    void beforeWrite(DecoratedKey key, Row row)
+    {
+        if (regions.containsKey(key) && !row.isStatic())
+            takeAway(key, region -> region.end != null && region.isEnlivenedBy(table.metadata().comparator, row));
+        filter.beforeWrite(key, row);
     }
 
     private void takeAway(DecoratedKey key, Predicate<Region> which)
@@ -118,13 +130,26 @@ final class TableGuard
             propose(key, Slice.ALL);
         else if (slices.size() == 1)
             propose(key, slices.get(0));
+        marks.read(key, slices);
+    }
+
+    /** Rows from an end of the partition on may be dead. */
+    void suspectEnd(DecoratedKey key, PartitionEnd end, Slice stretch)
+    {
+        if (!isCrowded(key))
+            propose(key, Region.ofEnd(stretch, end));
+    }
+
+    private boolean isCrowded(DecoratedKey key)
+    {
+        List<Region> present = regions.get(key);
+        return present != null && present.size() >= MAX_BEFORE_GAPS;
     }
 
     /** A read has found no row in the slice, though filters did not say so. */
     void suspectGap(DecoratedKey key, Slice slice)
     {
-        List<Region> present = regions.get(key);
-        if (present != null && present.size() >= MAX_BEFORE_GAPS || !gaps.isNext())
+        if (isCrowded(key) || !gaps.isNext())
             return;
         Slice wider = filter.positions.widened(slice);
         propose(key, Region.ofGap(slice, wider == null ? slice : wider));
@@ -157,7 +182,7 @@ final class TableGuard
         if (present == null)
             return false;
         Slices slices = Slices.with(table.metadata().comparator, wanted.slice);
-        return present.stream().filter(region -> (region.gap == null) == (wanted.gap == null))
+        return present.stream().filter(region -> region.isLike(wanted))
                       .anyMatch(region -> region.contains(table.metadata().comparator, slices));
     }
 
@@ -219,8 +244,8 @@ final class TableGuard
         makeRoom();
     }
 
-    /** The same for a gap: other nodes learn of it as far as it was proven, and nothing is kept here. */
-    void concludeGap(DecoratedKey key, Region region, Slice proven)
+    /** The same for a gap, or an end of a partition: other nodes learn of it as far as it was proven, and nothing is kept here. */
+    void concludeStretch(DecoratedKey key, Region region, Slice proven)
     {
         boolean[] counted = { false };
         regions.computeIfPresent(key, (same, present) ->
@@ -230,7 +255,10 @@ final class TableGuard
                 filter.buryRows(key, proven);
             return without(present, region);
         });
-        (counted[0] ? Lacuna.COUNTERS.gapsProven : Lacuna.COUNTERS.overtaken).increment();
+        if (!counted[0])
+            Lacuna.COUNTERS.overtaken.increment();
+        else
+            (region.end == null ? Lacuna.COUNTERS.gapsProven : Lacuna.COUNTERS.waterMarksProven).increment();
     }
 
     /** Whole buckets are what other nodes can know; the rows up to their borders may be dead too. */

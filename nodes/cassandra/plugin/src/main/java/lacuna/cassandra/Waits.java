@@ -48,6 +48,15 @@ class Waits
         return true;
     }
 
+    /** Whether a read that began beyond a mark counts only if the mark has not ended meanwhile. */
+    boolean confirmsMarks()
+    {
+        return true;
+    }
+
+    /** Called when a coordinator has decided where a read begins, and has asked no replica. */
+    void beforeNarrowed() {}
+
     /** Called when a proof has read everything, and does not count yet. */
     void afterProof() {}
 

@@ -73,22 +73,22 @@ final class WriteMarker implements Index.Group
         if (isStopped || type != IndexTransaction.Type.UPDATE || !guard.filter.isMarkedBefore())
             return null;
         guard.beforeWrite(partition);
-        return guard.filter.positions == null ? null : new RowMarker(guard.filter, partition);
+        return guard.filter.positions == null ? null : new RowMarker(guard, partition);
     }
 
     /** Marks the bucket of every row that is about to become visible. */
-    private record RowMarker(TableFilter filter, DecoratedKey key) implements Index.Indexer
+    private record RowMarker(TableGuard guard, DecoratedKey key) implements Index.Indexer
     {
         @Override
         public void insertRow(Row row)
         {
-            filter.beforeWrite(key, row);
+            guard.beforeWrite(key, row);
         }
 
         @Override
         public void updateRow(Row before, Row after)
         {
-            filter.beforeWrite(key, after);
+            guard.beforeWrite(key, after);
         }
     }
 

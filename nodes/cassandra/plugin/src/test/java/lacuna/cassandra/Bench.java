@@ -27,7 +27,7 @@ final class Bench
     private static final int PARTITIONS = 10_000;
     /** Until the compilers of all nodes have little left to do: before, half of what is measured is theirs. */
     private static final int WARM_SECONDS = 20;
-    private static final String[] ALL = { "absent", "ranges", "deleted", "tombstones", "present", "processor" };
+    private static final String[] ALL = { "absent", "ranges", "deleted", "tombstones", "heads", "present", "processor" };
     private static final String[] MODES = { "shadow", "eventual", "safe" };
 
     private final Cluster cluster;
@@ -96,6 +96,7 @@ final class Bench
             }
             case "deleted" -> deleted();
             case "tombstones" -> tombstones();
+            case "heads" -> heads();
             case "present" ->
             {
                 for (String mode : MODES)
@@ -115,7 +116,7 @@ final class Bench
             cluster.schema(session, String.format("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s}", copies));
     }
 
-    private void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
+    void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
     {
         double ratio = isFaster ? both.ratio() : 1 / both.ratio();
         say(String.format(Locale.ROOT, "| %s | %s | %.0f %s | %.0f %s | %.2f |", what, bar, both.stock(), unit, both.guarded(), unit, ratio));
@@ -230,6 +231,19 @@ final class Bench
             row("2,000 row tombstones in 5 SSTables, " + (mode.equals("off") ? "hook alone" : "coordinator skips"),
                 mode.equals("off") ? "4x lower" : "10x lower", "us", Timing.latency(session, requests / 4, stock, guarded), true);
         }
+    }
+
+    private void heads() throws InterruptedException
+    {
+        BenchHeads heads = new BenchHeads(this, cluster, session);
+        heads.measure("one", "off", ConsistencyLevel.ONE);
+        heads.measure("one", "safe", ConsistencyLevel.ONE);
+        heads.measure("three", "safe", ConsistencyLevel.QUORUM);
+    }
+
+    int requests()
+    {
+        return requests;
     }
 
     private void present(String mode)

@@ -26,6 +26,8 @@ public class ExchangedControlsTest extends WithFilters
     private static final String NEW_ROW = "SELECT * FROM %s WHERE p = %d AND c = 9";
     /** From row to row, in buckets of 16: the new row is beside one that was there, in a bucket that is known in part. */
     private static final String GAP = "SELECT * FROM %s WHERE p = %d AND c > 3 AND c < 40";
+    /** Rows from the first of all on, none of which is alive. */
+    private static final String HEAD = "SELECT * FROM %s WHERE p = %d AND c < 19";
     /** No read: the write's acknowledgement says that the row is there. */
     private static final String NOTHING = null;
     private static final String SCAN = "SELECT * FROM %1$s WHERE token(p) >= token(%2$d) AND token(p) <= token(%2$d)";
@@ -96,6 +98,18 @@ public class ExchangedControlsTest extends WithFilters
         staysTrue(Flaw.READS_DO_NOT_WAIT, gap(NEW_ROW));
     }
 
+    @Test
+    public void whatWasAcknowledgedUnderAWaterMarkIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT, head(NOTHING));
+    }
+
+    @Test
+    public void whatAReadHasShownUnderAWaterMarkIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.READS_DO_NOT_WAIT, head(NEW_ROW));
+    }
+
     /** Each round makes a node miss a schema, which takes it a second or two to get. */
     private static void waitsForSchemas()
     {
@@ -144,6 +158,22 @@ public class ExchangedControlsTest extends WithFilters
             for (int c : new int[] { 3, 40 })
                 at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", " + c + ", 1)", ConsistencyLevel.ALL);
             return isDenied(t, p, GAP, 9, look, false);
+        };
+    }
+
+    /** The same with rows that were deleted one by one before the first live one. */
+    private static Round head(String look)
+    {
+        String t = unguarded(1);
+        ddl(TakingPart.begin(t, "mode=safe bucket=16 learn_every=1"));
+        int[] next = { 0 };
+        return () ->
+        {
+            int p = next[0]++;
+            at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 40, 1)", ConsistencyLevel.ALL);
+            for (int c = 0; c < 20; c++)
+                at(session, "DELETE FROM " + t + " WHERE p = " + p + " AND c = " + c, ConsistencyLevel.ALL);
+            return isDenied(t, p, HEAD, 9, look, false);
         };
     }
 

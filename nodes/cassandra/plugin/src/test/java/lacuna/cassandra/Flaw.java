@@ -23,6 +23,10 @@ enum Flaw
     NO_MARKS_BEFORE_WRITES,
     /** Neither filters nor schemas arrive here: a fault of the network. */
     DEAF,
+    /** A read that began beyond a mark counts, whatever has happened since. */
+    MARKS_ARE_NOT_CONFIRMED,
+    /** Coordinators stand still between their decision where a read begins and the read. */
+    NARROWED_READS_DO_NOT_BEGIN,
     /** Proofs stand still when they have read everything. */
     PROOFS_DO_NOT_END,
     /** Builds of filters stand still before they begin: a fault of the disk. */
@@ -33,6 +37,13 @@ enum Flaw
     private static final long LOOK_AGAIN_NANOS = 10_000_000;
 
     private volatile boolean isOn;
+    private volatile boolean isAwaited;
+
+    /** Whether a thread stands still. */
+    boolean isAwaited()
+    {
+        return isAwaited;
+    }
 
     boolean isOn()
     {
@@ -47,8 +58,10 @@ enum Flaw
     /** Returns once it is off. */
     void await()
     {
+        isAwaited = isOn;
         while (isOn)
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        isAwaited = false;
     }
 
     /** Its name in the virtual table. */

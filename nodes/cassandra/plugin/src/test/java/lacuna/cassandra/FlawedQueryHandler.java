@@ -58,7 +58,8 @@ public final class FlawedQueryHandler extends LacunaQueryHandler
             super(TableMetadata.builder(KEYSPACE, "flaws").kind(TableMetadata.Kind.VIRTUAL)
                                .partitioner(new LocalPartitioner(UTF8Type.instance))
                                .addPartitionKeyColumn("name", UTF8Type.instance)
-                               .addRegularColumn("enabled", BooleanType.instance).build());
+                               .addRegularColumn("enabled", BooleanType.instance)
+                               .addRegularColumn("awaited", BooleanType.instance).build());
         }
 
         @Override
@@ -66,7 +67,7 @@ public final class FlawedQueryHandler extends LacunaQueryHandler
         {
             SimpleDataSet rows = new SimpleDataSet(metadata());
             for (Flaw flaw : Flaw.values())
-                rows.row(flaw.shown()).column("enabled", flaw.isOn());
+                rows.row(flaw.shown()).column("enabled", flaw.isOn()).column("awaited", flaw.isAwaited());
             return rows;
         }
 

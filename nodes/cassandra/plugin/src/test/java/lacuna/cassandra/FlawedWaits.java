@@ -34,6 +34,18 @@ final class FlawedWaits extends Waits
     }
 
     @Override
+    boolean confirmsMarks()
+    {
+        return !Flaw.MARKS_ARE_NOT_CONFIRMED.isOn();
+    }
+
+    @Override
+    void beforeNarrowed()
+    {
+        Flaw.NARROWED_READS_DO_NOT_BEGIN.await();
+    }
+
+    @Override
     void afterProof()
     {
         Flaw.PROOFS_DO_NOT_END.await();

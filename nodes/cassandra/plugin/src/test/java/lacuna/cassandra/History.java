@@ -118,7 +118,7 @@ final class History
         int c = random.nextInt(ROWS);
         int v = random.nextInt(1_000);
         long at = timestamps.next();
-        switch (random.nextInt(18))
+        switch (random.nextInt(20))
         {
             case 0, 1, 2 -> insert(p, c, v, at, "");
             case 3 -> insert(p, c, v, at, " AND TTL 1000000");
@@ -135,6 +135,8 @@ final class History
             case 14 -> batch(p, c, v, at);
             case 15 -> count(p, c, v);
             case 16 -> seldom(p, c, v, at);
+            case 17 -> drain(p, 0, c, at);
+            case 18 -> drain(p, c, ROWS, at);
             default -> conditional(p, c, v);
         }
     }
@@ -160,6 +162,19 @@ final class History
     private void delete(String what, int p, long at)
     {
         delete(what, p, "", at, () -> model.deletePartition(p, at));
+    }
+
+    /** One row after the other, as those who work off a queue do. */
+    private void drain(int p, int from, int to, long at)
+    {
+        StringBuilder cql = new StringBuilder("BEGIN BATCH USING TIMESTAMP " + at);
+        for (int c = from; c < to; c++)
+        {
+            cql.append(" DELETE FROM %1$s WHERE p = ").append(p).append(" AND c = ").append(c).append(";");
+            model.deleteRow(p, c, at);
+        }
+        if (from < to)
+            written(cql + " APPLY BATCH");
     }
 
     /** A static value, or its deletion. */

@@ -1,6 +1,7 @@
 package lacuna.cassandra;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -122,6 +123,13 @@ final class Model
             if (shown != null)
                 found.add(shown);
         });
+        return found;
+    }
+
+    List<String> readBackwards(int p, int low, int high)
+    {
+        List<String> found = read(p, low, high);
+        Collections.reverse(found);
         return found;
     }
 

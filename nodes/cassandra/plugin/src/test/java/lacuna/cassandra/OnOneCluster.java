@@ -17,7 +17,7 @@ abstract class OnOneCluster
     static final int NODES = Integer.getInteger("lacuna.nodes", 1);
     /** The last one: a node that missed a schema asks for it after a second, not after a minute. */
     static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", Node.FLAWED, "-Dlacuna.test.damage_every=40",
-                                         "-Dcassandra.migration_delay_ms=1000" };
+                                         "-Dcassandra.migration_delay_ms=1000", "-Dlacuna.water_mark_rows=2" };
     static final Cluster cluster = started();
     static final Session session = cluster.session(cluster.nodes.get(0));
     private static int tables;

@@ -10,6 +10,7 @@ final class Reads
 {
     /** The columns that {@link Model} speaks of. */
     private static final String COLUMNS = "SELECT c, s, v, w, tags FROM %s WHERE ";
+    private static final int LIMIT = 2;
     private static final List<ConsistencyLevel> LEVELS = List.of(ConsistencyLevel.ONE, ConsistencyLevel.QUORUM, ConsistencyLevel.ALL);
     private static final List<ConsistencyLevel> OTHER_LEVELS =
         List.of(ConsistencyLevel.LOCAL_ONE, ConsistencyLevel.TWO, ConsistencyLevel.THREE, ConsistencyLevel.LOCAL_QUORUM,
@@ -32,7 +33,7 @@ final class Reads
         "DELETE v FROM %s WHERE p = 1 AND c > 1");
 
     /** What of a partition the model can name. */
-    enum Rows { ALL, SLICE, UNKNOWN }
+    enum Rows { ALL, SLICE, FIRST, LAST, UNKNOWN }
 
     /**
      * A read.
@@ -49,6 +50,8 @@ final class Reads
             {
                 case ALL -> model.readAll(p);
                 case SLICE -> model.read(p, low, high);
+                case FIRST -> model.read(p, low, high).stream().limit(LIMIT).toList();
+                case LAST -> model.readBackwards(p, low, high).stream().limit(LIMIT).toList();
                 case UNKNOWN -> answer.rows();
             };
         }
@@ -78,7 +81,7 @@ final class Reads
         int q = random.nextInt(History.PARTITIONS);
         int low = random.nextInt(History.ROWS);
         int high = low + random.nextInt(6);
-        return switch (random.nextInt(23))
+        return switch (random.nextInt(28))
         {
             case 0, 1, 2 -> new Read(of(COLUMNS + "p = ?", p), 1, Rows.ALL, p, low, high);
             case 3, 4, 5 -> new Read(of(COLUMNS + "p = ? AND c >= ? AND c <= ?", p, low, high), 1, Rows.SLICE, p, low, high);
@@ -93,6 +96,12 @@ final class Reads
             case 16 -> several(2, "SELECT DISTINCT p, s FROM %s WHERE p IN (?, ?)", p, q);
             case 17 -> new Read(groups(p, q), 2, Rows.UNKNOWN, 0, 0, 0);
             case 18, 19, 20 -> between(p, low, low + 2 + random.nextInt(12));
+            case 22 -> new Read(of(COLUMNS + "p = ? AND c >= ? LIMIT 2", p, low), 1, Rows.FIRST, p, low, Integer.MAX_VALUE);
+            case 23 -> new Read(of(COLUMNS + "p = ? AND c >= ? LIMIT 2", p, 0), 1, Rows.FIRST, p, 0, Integer.MAX_VALUE);
+            case 24 -> new Read(of(COLUMNS + "p = ? AND c < ? LIMIT 2", p, high), 1, Rows.FIRST, p, Integer.MIN_VALUE, high - 1);
+            case 25 -> new Read(of(COLUMNS + "p = ? AND c <= ? ORDER BY c DESC LIMIT 2", p, high), 1, Rows.LAST, p, Integer.MIN_VALUE, high);
+            case 26 -> new Read(of(COLUMNS + "p = ? AND c > ? ORDER BY c DESC LIMIT 2", p, low), 1, Rows.LAST, p, low + 1, Integer.MAX_VALUE);
+            case 27 -> one(random.nextBoolean() ? "SELECT * FROM %s WHERE p = ? LIMIT 1" : "SELECT * FROM %s WHERE p = ? ORDER BY c DESC LIMIT 1", p);
             case 21 -> several(2, "SELECT p, c, v FROM %s WHERE p IN (?, ?) ORDER BY c", p, q);
             default -> several(0, random.nextBoolean() ? "SELECT max(v) FROM %s"
                                                        : "SELECT * FROM %s WHERE token(p) > token(?) AND token(p) <= token(?)", p, q);

@@ -1,0 +1,89 @@
+package lacuna.cassandra;
+
+import org.apache.cassandra.db.Clustering;
+import org.apache.cassandra.db.ClusteringBound;
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.ReadExecutionController;
+import org.apache.cassandra.db.SinglePartitionReadCommand;
+import org.apache.cassandra.db.Slice;
+import org.apache.cassandra.db.Slices;
+import org.apache.cassandra.db.filter.ClusteringIndexSliceFilter;
+import org.apache.cassandra.db.filter.ColumnFilter;
+import org.apache.cassandra.db.rows.Row;
+import org.apache.cassandra.db.rows.Unfiltered;
+import org.apache.cassandra.db.rows.UnfilteredRowIterator;
+import org.apache.cassandra.schema.TableMetadata;
+import org.apache.cassandra.utils.FBUtilities;
+
+/**
+ * Reads from an end of a partition on, or from where this node knows already that it is dead, to the first live row. Static values are no
+ * rows, and what has expired counts as alive until it is purged.
+ */
+final class EndProof
+{
+    /** Deleted rows that make a mark worth its place on every node: a read walks over fewer in no time that can be measured. */
+    private static final int MIN_ROWS = Integer.getInteger("lacuna.water_mark_rows", 16);
+
+    private final TableGuard guard;
+    private final DecoratedKey key;
+    private final PartitionEnd end;
+
+    EndProof(TableGuard guard, DecoratedKey key, PartitionEnd end)
+    {
+        this.guard = guard;
+        this.key = key;
+        this.end = end;
+    }
+
+    /** How much of the stretch is dead, from its end of the partition on; null if that is no news worth telling. */
+    Slice within(Slice stretch)
+    {
+        Slice unknown = unknown(stretch);
+        if (unknown.isEmpty(guard.table.metadata().comparator))
+            return null;
+        TableMetadata metadata = guard.table.metadata();
+        var filter = new ClusteringIndexSliceFilter(Slices.with(metadata.comparator, unknown), end == PartitionEnd.LAST);
+        var command = SinglePartitionReadCommand.create(metadata, FBUtilities.nowInSeconds(), key, ColumnFilter.all(metadata), filter);
+        try (ReadExecutionController controller = command.executionController();
+             UnfilteredRowIterator rows = command.queryMemtableAndDisk(guard.table, controller))
+        {
+            return deadPart(rows, stretch);
+        }
+    }
+
+    /** What lies beyond the mark that is known already. */
+    private Slice unknown(Slice stretch)
+    {
+        long pair = guard.filter.ownWaterMark(key, end);
+        ClusteringBound<?> bound = pair < 0 ? null : WaterMarks.beyond(guard.filter.positions, end, pair);
+        return bound == null ? stretch : end.from(bound, stretch);
+    }
+
+    private Slice deadPart(UnfilteredRowIterator rows, Slice stretch)
+    {
+        Clustering<?> last = null;
+        int dead = 0;
+        for (int met = 0; rows.hasNext() && met < guard.options.maxRows; met++)
+        {
+            Unfiltered next = rows.next();
+            if (next.isRow() && !DeadData.isTombstone((Row) next))
+                return dead < MIN_ROWS ? null : end.upTo(before((Clustering<?>) next.clustering()), stretch);
+            // A deleted range may hide any number of rows, which a read walks over.
+            dead += next.isRow() ? 1 : MIN_ROWS;
+            last = next.isRow() ? (Clustering<?>) next.clustering() : last;
+        }
+        // More than one proof reads: the next one goes on from here.
+        Slice proven = !rows.hasNext() ? stretch : last == null ? null : end.upTo(including(last), stretch);
+        return dead < MIN_ROWS ? null : proven;
+    }
+
+    private ClusteringBound<?> before(Clustering<?> live)
+    {
+        return end == PartitionEnd.FIRST ? ClusteringBound.exclusiveEndOf(live) : ClusteringBound.exclusiveStartOf(live);
+    }
+
+    private ClusteringBound<?> including(Clustering<?> dead)
+    {
+        return end == PartitionEnd.FIRST ? ClusteringBound.inclusiveEndOf(dead) : ClusteringBound.inclusiveStartOf(dead);
+    }
+}

@@ -1,0 +1,68 @@
+package lacuna.cassandra;
+
+import java.util.function.IntFunction;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Session;
+
+/**
+ * The part {@code heads} of {@link Bench}: the first live row of a partition behind 2,000 that were deleted one by one, as at the head of
+ * a queue, and the last one, in partitions that other nodes hold.
+ */
+final class BenchHeads
+{
+    private static final int PARTITIONS = 4;
+    private static final int SSTABLES = 5;
+    private static final int DEAD = 2_000;
+    private static final String[] ORDERS = { "", " ORDER BY c DESC" };
+
+    private final Bench bench;
+    private final Cluster cluster;
+    private final Session session;
+    private final Twins twins;
+
+    BenchHeads(Bench bench, Cluster cluster, Session session)
+    {
+        this.bench = bench;
+        this.cluster = cluster;
+        this.session = session;
+        this.twins = new Twins(cluster, session);
+    }
+
+    void measure(String keyspace, String mode, ConsistencyLevel level) throws InterruptedException
+    {
+        String name = keyspace + ".heads_" + mode;
+        twins.tables(name, "mode=" + mode + (mode.equals("off") ? "" : " bucket=16"));
+        int[] keys = keyspace.equals("one") ? twins.remote("one", 0, PARTITIONS) : new int[] { 0, 1, 2, 3 };
+        fill(name, keyspace, keys);
+        for (String order : ORDERS)
+        {
+            String select = "SELECT * FROM %s WHERE p = ?" + order + " LIMIT 1";
+            IntFunction<Object[]> values = i -> new Object[] { keys[i & PARTITIONS - 1] };
+            var stock = twins.asks(String.format(select, name + "_stock"), level, values);
+            var guarded = twins.asks(String.format(select, name), level, values);
+            for (int warm = 0; warm < 300; warm++)
+                session.execute(guarded.apply(warm));
+            Thread.sleep(2_000);
+            long before = Twins.counter(session, "reads_narrowed");
+            bench.row("live row " + (order.isEmpty() ? "behind" : "before") + " 2,000 dead ones, mode " + mode + ", " + level, mode.equals("off") ? "3x lower" : "5x lower",
+                      "us", Timing.latency(session, bench.requests() / 4, stock, guarded), true);
+            System.err.printf("%s%s: %d reads narrowed%n", name, order, Twins.counter(session, "reads_narrowed") - before);
+        }
+    }
+
+    /** Live rows in the middle, the dead ones at both ends. */
+    private void fill(String name, String keyspace, int[] keys)
+    {
+        twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 2500, 1)", i -> new Object[] { keys[i] });
+        for (int part = 0; part < SSTABLES; part++)
+        {
+            int at = part;
+            int each = DEAD / SSTABLES;
+            for (long from : new long[] { 0, 3_000 })
+                twins.both(name, PARTITIONS * each, "DELETE FROM %s WHERE p = ? AND c = ?",
+                           i -> new Object[] { keys[i % PARTITIONS], from + (long) at * each + i / PARTITIONS });
+            cluster.flush(keyspace);
+        }
+    }
+}
