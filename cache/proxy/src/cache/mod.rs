@@ -3,7 +3,7 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `registered.rs`, `settings.rs` | what a user says: columns, roles that may write, bytes |
-//! | `results.rs`, `entries.rs`, `span.rs` | entries, the writes that hold them back, and the reads that fill them |
+//! | `results/`, `entries.rs`, `span.rs` | entries, the writes that hold them back, and the reads that fill them |
 //! | `plans.rs`, `values.rs`, `effect.rs` | what a statement with its values does |
 //! | `shadow.rs`, `compare.rs` | what would have been shown beside what the server says |
 //! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |

@@ -134,7 +134,8 @@ impl Node {
     }
 
     /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive, the margins of the buckets at its
-    /// ends, and how far the partition is dead from its first place on, or its last one back, if the stretch reaches it; how many were new. Of the whole buckets of a very long stretch only the beginning is entered.
+    /// ends, and how far the partition is dead from its first place on, or its last one back, if the stretch reaches it; how many were
+    /// new. Of the whole buckets of a very long stretch only the beginning is entered.
     pub fn bury_rows(&mut self, table: TableId, partition: KeyId, lo: u64, hi: u64, time: u64) -> usize {
         let Some(buckets) = self.buckets(table) else { return 0 };
         let proven = Deletion { time, newest_in_files: None, newest_in_memory: None };

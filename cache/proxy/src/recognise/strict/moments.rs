@@ -45,7 +45,7 @@ impl Moment {
         is_over.then(|| (days * SECONDS_A_DAY - offset) * MICROS_A_SECOND + micros)
     }
 
-    /// The text of such an integer, in UTC; the integer itself beyond the years from 1 to 9999.
+    /// The moment of this integer as text, in UTC; outside the years 1 to 9999 the integer.
     pub(crate) fn shown(self, value: i64) -> String {
         let (days, micros) = match self {
             Self::Date => (value, 0),
@@ -160,12 +160,12 @@ const fn days(year: i64, month: i64, day: i64) -> i64 {
     before_year + before_month + day - 1 - 730_485 + 60
 }
 
-/// Year, month and day of a count of days since 2000-01-01, as far as years have four digits: the reverse of [`days`].
+/// Year, month and day of a count of days since 2000-01-01, for the years 1 to 9999: the reverse of [`days`].
 fn date(count: i64) -> Option<(i64, i64, i64)> {
     if !(days(1, 1, 1)..=days(9_999, 12, 31)).contains(&count) {
         return None;
     }
-    // Leap days move it by less than six years in 8,000.
+    // In 8,000 years there are 1,940 leap days, which are fewer than six years.
     let guess = 2_000 + count.div_euclid(365);
     let year = (guess - 6..=guess + 6).rev().find(|year| days(*year, 1, 1) <= count)?;
     let month = (1..=12).rev().find(|month| days(year, *month, 1) <= count)?;
