@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use lacuna_proxy::{Auto, AutoCounts, CacheSettings, Flaw, Registered};
+use lacuna_testkit::servers::Postgres;
 
-use super::setting::{Setting, TABLE, ask, login, run, runtime, server, start};
+use super::setting::{Setting, TABLE, ask, login, run, runtime, server, server_with, start};
 use crate::raw::Raw;
 use crate::world::eventually;
 
@@ -17,14 +18,18 @@ fn auto() -> Auto {
 
 /// A proxy without registered columns.
 fn growing(sql: &str, change: impl FnOnce(CacheSettings) -> CacheSettings) -> Option<Setting> {
-    let postgres = server(sql)?;
+    server(sql).map(|postgres| growing_before(postgres, change))
+}
+
+/// The same before this server.
+fn growing_before(postgres: Postgres, change: impl FnOnce(CacheSettings) -> CacheSettings) -> Setting {
     let settings = CacheSettings::new(postgres.url(), Registered::default());
     let settings = change(settings.with_writers(["postgres".to_owned()]).with_auto(auto()));
     let runtime = runtime();
     let proxy = start(&runtime, &postgres, settings).unwrap();
     let setting = Setting { postgres, proxy: Some(proxy), runtime };
     setting.opens();
-    Some(setting)
+    setting
 }
 
 fn counts(setting: &Setting) -> AutoCounts {
@@ -187,6 +192,30 @@ fn what_was_written_before_is_shown_after_its_commit() {
     for columns in ["", "public.orders.id"] {
         let Some(found) = seen_after_an_older_write(columns, None) else { return };
         assert_eq!(found, ("new".to_owned(), false), "registered before: {columns:?}");
+    }
+}
+
+/// A prepared transaction is remembered by no session: while there is one, nothing is kept.
+#[test]
+fn what_was_prepared_before_is_shown_after_its_commit() {
+    let Some(postgres) = server_with(TABLE, &["max_prepared_transactions=5"]) else { return };
+    let setting = growing_before(postgres, |settings| settings);
+    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
+    for step in ["BEGIN", "UPDATE orders SET note = 'new' WHERE id = 7", "PREPARE TRANSACTION 'two'"] {
+        run(&mut writer, step);
+    }
+    eventually("the column is looked at", || {
+        run(&mut reader, READ);
+        let AutoCounts { registered, refused, .. } = counts(&setting);
+        registered.contains_key(COLUMN) || refused.contains_key("orders.customer")
+    });
+    for _ in 0..20 {
+        assert_eq!(ask(&mut reader, READ).as_deref(), Some("n7"));
+    }
+    assert_eq!(setting.counts().hits, 0, "{:?}", counts(&setting));
+    run(&mut writer, "COMMIT PREPARED 'two'");
+    for _ in 0..20 {
+        assert_eq!(ask(&mut reader, READ).as_deref(), Some("new"));
     }
 }
 
