@@ -63,3 +63,21 @@ pub fn moment(name: &str, text: &str) -> Option<i64> {
         [("date", Moment::Date), ("timestamp", Moment::Timestamp), ("timestamptz", Moment::Timestamptz)];
     moments.iter().find(|(of, _)| *of == name).and_then(|(_, moment)| moment.read(text))
 }
+
+/// The integer that stands for a text of the type `numeric`, if it is read in one way, rounded to `scale` as a column keeps it:
+/// tests compare its order with the server's.
+#[cfg(feature = "flaws")]
+#[doc(hidden)]
+#[must_use]
+pub fn numeric(text: &str, scale: Option<i32>) -> Option<i64> {
+    let number = recognise::strict::Numeric::read(text)?;
+    Some(scale.map_or(number.clone(), |scale| number.rounded(scale)).place())
+}
+
+/// The same for the bytes of a parameter in binary.
+#[cfg(feature = "flaws")]
+#[doc(hidden)]
+#[must_use]
+pub fn binary_numeric(bytes: &[u8]) -> Option<i64> {
+    recognise::strict::Numeric::read_binary(bytes).map(|number| number.place())
+}

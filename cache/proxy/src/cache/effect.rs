@@ -4,10 +4,10 @@ use super::catalogue::{Catalogue, Kind, Meant, Table};
 use super::plans::Plan;
 use super::span::{ColumnId, Span, Touched};
 use super::values::Values;
-use crate::recognise::strict::{Name, Need, Operand, Range, Read, Session, Statement, Write};
+use crate::recognise::strict::{NUMERIC, Name, Need, Operand, Range, Read, Session, Statement, Write};
 
 /// Types of parameters that conditions may compare with; 0 where nothing was declared.
-const COMPARED: [u32; 11] = [0, 16, 20, 21, 23, 25, 1_043, 1_082, 1_114, 1_184, 2_950];
+const COMPARED: [u32; 12] = [0, 16, 20, 21, 23, 25, 1_043, 1_082, 1_114, 1_184, NUMERIC, 2_950];
 
 /// What a statement does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,9 +123,12 @@ const fn is_met(need: Need, kind: Kind) -> bool {
         Need::Any => true,
         Need::Shown => kind.is_shown(),
         Need::Integer => matches!(kind, Kind::Integer),
+        Need::Number => matches!(kind, Kind::Integer | Kind::Numeric(_)),
         Need::Ordered => kind.is_ordered(),
         Need::Bool => matches!(kind, Kind::Bool),
-        Need::Text => matches!(kind, Kind::Text | Kind::Bytewise | Kind::Uuid | Kind::Moment(_)),
+        Need::Text => {
+            matches!(kind, Kind::Text | Kind::Bytewise | Kind::Uuid | Kind::Moment(_) | Kind::Numeric(_))
+        }
         Need::Equal => kind.is_ordered() || matches!(kind, Kind::Bool | Kind::Text | Kind::Uuid),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::catalogue::{Catalogue, Kind};
 use super::span::{ColumnId, Span};
+use crate::recognise::strict::shown_numeric;
 
 /// What stands for an end that is open.
 const OPEN: &str = "…";
@@ -30,6 +31,7 @@ fn one(kind: Kind, value: i64) -> String {
         Kind::Moment(moment) => moment.shown(value),
         Kind::Bytewise => text(first_bytes(value)),
         Kind::Uuid => uuid(first_bytes(value)),
+        Kind::Numeric(_) => shown_numeric(value),
         _ => value.to_string(),
     }
 }

@@ -1,11 +1,12 @@
 //! The values of a `Bind`, as far as ranges need them.
 //!
 //! A value is an integer: of an integer column its own, of a date or a timestamp what the server keeps for it. Of a text and a
-//! UUID it is the first eight bytes: larger values have no smaller ones, so that a range of texts lies within a range of them.
+//! UUID it is the first eight bytes, and of a `numeric` the double next to it: larger values have no smaller ones, so that a
+//! range of texts or numbers lies within a range of them.
 
 use super::catalogue::Kind;
 use super::span::Span;
-use crate::recognise::strict::{End, Moment, Operand, Range, plain_integer};
+use crate::recognise::strict::{Cast, End, Moment, NUMERIC, Numeric, Operand, Range, plain_integer};
 use crate::wire::Fields;
 
 /// The numbers of `int8`, `int2` and `int4`; 0 where nothing was declared.
@@ -39,13 +40,8 @@ impl<'b> Values<'b> {
                 };
                 Some(Span { low, high })
             }
-            Range::Among(operands) => {
-                let points = operands.iter().map(|operand| {
-                    let value = self.value(operand, kind)?;
-                    Some(Span { low: value, high: value })
-                });
-                points.collect::<Option<Vec<Span>>>()?.into_iter().reduce(Span::hull)
-            }
+            Range::Among(operands) => hull(operands.iter().map(|operand| self.value(operand, kind))),
+            Range::Stored(operands) => hull(operands.iter().map(|operand| self.stored(operand, kind))),
             Range::All(ranges) => {
                 let spans =
                     ranges.iter().map(|range| self.span(range, kind)).collect::<Option<Vec<Span>>>()?;
@@ -54,7 +50,8 @@ impl<'b> Values<'b> {
         }
     }
 
-    /// The last value on one side. Other texts begin with the same bytes as one that is excluded.
+    /// The last value on one side. Other texts begin with the same bytes as one that is excluded, and other numbers have
+    /// the same double next to them.
     fn end(self, end: &End, kind: Kind) -> Option<i64> {
         let value = self.value(&end.operand, kind)?;
         if kind.is_counted() { value.checked_add(end.plus) } else { Some(value) }
@@ -75,7 +72,10 @@ impl<'b> Values<'b> {
             (Operand::Text(text), Kind::Moment(moment)) => moment.read(text),
             (Operand::Text(text), Kind::Bytewise) => Some(first_bytes(text.as_bytes())),
             (Operand::Text(text), Kind::Uuid) => uuid(text.as_bytes()),
-            (Operand::Param(place), Kind::Integer) => self.integer(*place),
+            (Operand::Param(place) | Operand::Cast(place, Cast::Integer), Kind::Integer) => {
+                self.integer(*place)
+            }
+            (operand, Kind::Numeric(_)) => self.numeric(operand).as_ref().map(Numeric::place),
             (Operand::Param(place), Kind::Bytewise) => {
                 self.param(*place, &TEXTS).map(|(_, text)| first_bytes(text))
             }
@@ -85,6 +85,35 @@ impl<'b> Values<'b> {
             },
             (Operand::Param(place), Kind::Moment(moment)) => self.moment(*place, moment),
             _ => None,
+        }
+    }
+
+    /// What a column of this kind keeps of it.
+    fn stored(self, operand: &Operand, kind: Kind) -> Option<i64> {
+        match kind {
+            Kind::Numeric(Some(scale)) => Some(self.numeric(operand)?.rounded(scale).place()),
+            kind => self.value(operand, kind),
+        }
+    }
+
+    fn numeric(self, operand: &Operand) -> Option<Numeric> {
+        let is_integer =
+            |place: &usize| self.declared.get(*place).is_some_and(|of| INTEGERS[1..].contains(of));
+        match operand {
+            Operand::Integer(number) => Some(Numeric::from(*number)),
+            Operand::Decimal(text) | Operand::Text(text) => Numeric::read(text),
+            Operand::Cast(place, Cast::Integer) => self.integer(*place).map(Numeric::from),
+            Operand::Param(place) | Operand::Cast(place, Cast::Numeric) if is_integer(place) => {
+                self.integer(*place).map(Numeric::from)
+            }
+            Operand::Param(place) | Operand::Cast(place, Cast::Numeric) => {
+                match self.param(*place, &[0, NUMERIC])? {
+                    (BINARY, bytes) => Numeric::read_binary(bytes),
+                    (0, text) => Numeric::read(std::str::from_utf8(text).ok()?),
+                    _ => None,
+                }
+            }
+            Operand::Bool => None,
         }
     }
 
@@ -116,6 +145,12 @@ impl<'b> Values<'b> {
         let (format, value) = value(self.bytes, place)?;
         Some((format, value?))
     }
+}
+
+/// From the first to the last of these values, if all are known.
+fn hull(values: impl Iterator<Item = Option<i64>>) -> Option<Span> {
+    let points = values.map(|value| value.map(|value| Span { low: value, high: value }));
+    points.collect::<Option<Vec<Span>>>()?.into_iter().reduce(Span::hull)
 }
 
 /// Format and bytes of the value at `place`.
@@ -165,6 +200,7 @@ fn from_binary(bytes: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recognise::strict::shown_numeric;
 
     const fn end(place: usize, plus: i64) -> Option<End> {
         Some(End { operand: Operand::Param(place), plus })
@@ -208,6 +244,52 @@ mod tests {
             span(&bind(0, &[b"9223372036854775807"]), &[20], &[1], &Range::Between(end(0, 1), None)),
             None
         );
+    }
+
+    fn numeric(
+        bytes: &[u8],
+        declared: &[u32],
+        range: &Range,
+        scale: Option<i32>,
+    ) -> Option<(String, String)> {
+        let found = Values { bytes, declared, counts: &[1, 1] }.span(range, Kind::Numeric(scale));
+        found.map(|Span { low, high }| (shown_numeric(low), shown_numeric(high)))
+    }
+
+    #[test]
+    fn numbers_are_read_by_their_types() {
+        let param = |operand: Operand| Range::Between(Some(End { operand, plus: 1 }), None);
+        let low = |bytes: &[u8], declared: &[u32], operand: Operand| {
+            numeric(bytes, declared, &param(operand), Some(0)).map(|(low, _)| low)
+        };
+        let said = |text: &str| Some(text.to_owned());
+        // An integer of eight bytes could be read as the numeric 0.
+        let eight = bind(1, &[&5_i64.to_be_bytes()]);
+        assert_eq!(low(&eight, &[20], Operand::Param(0)), said("5"));
+        assert_eq!(low(&eight, &[], Operand::Cast(0, Cast::Integer)), said("5"));
+        assert_eq!(low(&eight, &[20], Operand::Cast(0, Cast::Numeric)), said("5"));
+        assert_eq!(low(&eight, &[1_700], Operand::Param(0)), said("0"), "its scale is 5");
+        let text = bind(0, &[b"1.50"]);
+        assert_eq!(low(&text, &[], Operand::Param(0)), said("1.5"), "what is compared is not rounded");
+        assert_eq!(low(&text, &[1_700], Operand::Cast(0, Cast::Numeric)), said("1.5"));
+        for declared in [701, 700, 25, 790] {
+            assert_eq!(low(&text, &[declared], Operand::Param(0)), None, "{declared}");
+            assert_eq!(low(&text, &[declared], Operand::Cast(0, Cast::Numeric)), None, "{declared}");
+        }
+        assert_eq!(low(&text, &[1_700], Operand::Cast(0, Cast::Integer)), None, "the server rounds it");
+        assert_eq!(low(&text, &[23], Operand::Param(0)), None, "the server refuses it");
+    }
+
+    #[test]
+    fn what_is_stored_is_rounded() {
+        let decimal = |text: &str| Operand::Decimal(text.to_owned());
+        let stored = Range::Stored(vec![decimal("1.005"), Operand::Text("1.0149".to_owned()), decimal("-7")]);
+        let ends = |low: &str, high: &str| Some((low.to_owned(), high.to_owned()));
+        assert_eq!(numeric(&[], &[], &stored, Some(2)), ends("-7", "1.01"));
+        assert_eq!(numeric(&[], &[], &stored, None), ends("-7", "1.0149"));
+        assert_eq!(numeric(&[], &[], &Range::Stored(vec![decimal("1"), Operand::Bool]), None), None);
+        let integer = Values { bytes: &[], declared: &[], counts: &[] };
+        assert_eq!(integer.span(&Range::Stored(vec![decimal("1.5")]), Kind::Integer), None, "2 is stored");
     }
 
     #[test]

@@ -98,6 +98,7 @@ fn is_known_type(data_type: &DataType) -> Result<(), Reason> {
         | DataType::Text
         | DataType::Varchar(_)
         | DataType::Numeric(_)
+        | DataType::Decimal(_)
         | DataType::Boolean
         | DataType::Bool
         | DataType::Uuid => Ok(()),

@@ -57,6 +57,25 @@ fn writes_of_unknown_intervals_take_everything() {
 }
 
 #[test]
+fn numbers_that_are_no_integers_have_an_order() {
+    let read = "SELECT * FROM t WHERE a >= 1.50 AND a < 3";
+    let cases = [
+        ("UPDATE t SET b = 1 WHERE a = 1.49", 1),
+        ("UPDATE t SET b = 1 WHERE a = '1.5'", 0),
+        ("UPDATE t SET b = 1 WHERE a = 2", 0),
+        ("UPDATE t SET b = 1 WHERE a = 4", 1),
+        ("INSERT INTO t (a, b) VALUES (-2.5, 15), (1, 16)", 1),
+        ("INSERT INTO t (a, b) VALUES (1.25, 15), (7, 16)", 0),
+        ("DELETE FROM t WHERE a > 3.01", 1),
+        ("DELETE FROM t WHERE a > -3.01", 0),
+        ("DELETE FROM t WHERE a = 'x'", 0),
+    ];
+    for (write, spared) in cases {
+        assert_eq!(learned(&[read, write, read])[0].spared, spared, "{write}");
+    }
+}
+
+#[test]
 fn constants_have_the_places_that_parameters_have_not() {
     for text in [
         "SELECT a::varchar(10) FROM t WHERE a = -1",

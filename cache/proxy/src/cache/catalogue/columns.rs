@@ -1,6 +1,6 @@
 //! Types of columns: what may be compared, and what may be shown.
 
-use crate::recognise::strict::Moment;
+use crate::recognise::strict::{Moment, NUMERIC};
 
 /// Types whose texts and bytes depend on nothing but the value and the settings of the session. Those of users, and those
 /// that name things of the catalogue, are not among them.
@@ -15,8 +15,8 @@ const SHOWN: [u32; 44] = [
 pub(super) struct Traits {
     /// Equal texts are the same.
     pub(super) is_deterministic: bool,
-    /// The type has no modifier, by which the server would round or cut.
-    pub(super) is_exact: bool,
+    /// The modifier of the type, by which the server rounds or cuts; -1 without one.
+    pub(super) modifier: i32,
     /// Its collation orders texts by their bytes.
     pub(super) is_bytewise: bool,
 }
@@ -28,6 +28,8 @@ pub(crate) enum Kind {
     Integer,
     /// A date or a timestamp that is kept as it is written.
     Moment(Moment),
+    /// `numeric`, and if it has a modifier the digits after the point to which it is rounded when it is written.
+    Numeric(Option<i32>),
     Bool,
     /// `text` or `varchar` that is compared by its bytes for equality.
     Text,
@@ -43,7 +45,8 @@ pub(crate) enum Kind {
 impl Kind {
     /// The kind of a type by its number. Two texts of a collation that is not deterministic may be equal without being
     /// the same.
-    pub(super) fn of(type_number: u32, Traits { is_deterministic, is_exact, is_bytewise }: Traits) -> Self {
+    pub(super) fn of(type_number: u32, Traits { is_deterministic, modifier, is_bytewise }: Traits) -> Self {
+        let is_exact = modifier == -1;
         match type_number {
             25 | 1_043 if is_bytewise && is_exact => Self::Bytewise,
             20 | 21 | 23 => Self::Integer,
@@ -53,6 +56,7 @@ impl Kind {
             16 => Self::Bool,
             25 | 1_043 if is_deterministic => Self::Text,
             2_950 => Self::Uuid,
+            NUMERIC => Self::Numeric(scale(modifier)),
             other if SHOWN.contains(&other) => Self::Shown,
             _ => Self::Other,
         }
@@ -60,7 +64,7 @@ impl Kind {
 
     /// Whether ranges of it can be kept.
     pub(crate) const fn is_ordered(self) -> bool {
-        self.is_counted() || matches!(self, Self::Bytewise | Self::Uuid)
+        self.is_counted() || matches!(self, Self::Bytewise | Self::Uuid | Self::Numeric(_))
     }
 
     /// Whether its values are integers to the server, so that there is a next one.
@@ -70,5 +74,34 @@ impl Kind {
 
     pub(crate) const fn is_shown(self) -> bool {
         !matches!(self, Self::Other)
+    }
+}
+
+/// The scale in the modifier of a `numeric`: eleven bits with a sign. Before PostgreSQL 15 it had no sign and was at most 1,000,
+/// which is the same in these bits.
+const fn scale(modifier: i32) -> Option<i32> {
+    const HEADER: i32 = 4;
+    if modifier < HEADER { None } else { Some((((modifier - HEADER) & 0x7ff) ^ 1_024) - 1_024) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The modifiers of `numeric`, `numeric(10, 2)`, `numeric(1000)`, `numeric(3, -2)`, `numeric(1000, 1000)` and
+    /// `numeric(1, -1000)` by `atttypmod` of PostgreSQL 15.
+    #[test]
+    fn modifiers_have_a_scale() {
+        let cases = [
+            (-1, None),
+            (655_366, Some(2)),
+            (65_536_004, Some(0)),
+            (198_658, Some(-2)),
+            (65_537_004, Some(1_000)),
+            (66_588, Some(-1_000)),
+        ];
+        for (modifier, expected) in cases {
+            assert_eq!(scale(modifier), expected, "{modifier}");
+        }
     }
 }

@@ -99,7 +99,7 @@ impl Catalogue {
             match found.map(|table| (table.columns.get(column).copied(), table)) {
                 Some((Some(kind), table)) if kind.is_ordered() => table.registered.push((column.clone(), number)),
                 Some((Some(_), _)) => problems.push(format!(
-                    "{schema}.{table}.{column} is no smallint, integer, bigint, date, timestamp, uuid or text in the order of bytes that is stored as it is written"
+                    "{schema}.{table}.{column} is no smallint, integer, bigint, numeric, date, timestamp, uuid or text in the order of bytes that is stored as it is written"
                 )),
                 Some((None, _)) => problems.push(format!("the table {schema}.{table} has no column {column}")),
                 None => problems.push(format!("there is no table {schema}.{table}")),
@@ -206,8 +206,9 @@ impl Catalogue {
     }
 }
 
-/// The kind of a column by the number of its type, and by whether it is generated, deterministic, exact and bytewise.
+/// The kind of a column by the number and the modifier of its type, and by whether it is generated, deterministic and bytewise.
 fn kind_of(number: &str, about: &str) -> Kind {
+    let (about, modifier) = about.rsplit_once(' ').unwrap_or((about, ""));
     let about: Vec<bool> = about.split(' ').map(|word| word == "true").collect();
     match (number.parse(), &about[..]) {
         // A generated column is shown like any other, and bounds nothing.
@@ -215,8 +216,10 @@ fn kind_of(number: &str, about: &str) -> Kind {
             Kind::Other => Kind::Other,
             _ => Kind::Shown,
         },
-        (Ok(number), &[false, is_deterministic, is_exact, is_bytewise]) => {
-            Kind::of(number, Traits { is_deterministic, is_exact, is_bytewise })
+        (Ok(number), &[false, is_deterministic, is_bytewise]) => {
+            modifier.parse().map_or(Kind::Other, |modifier| {
+                Kind::of(number, Traits { is_deterministic, modifier, is_bytewise })
+            })
         }
         _ => Kind::Other,
     }
@@ -248,8 +251,8 @@ mod tests {
     fn read(more: &[[&str; 6]]) -> Result<Catalogue> {
         let registered: Registered = "shop.orders.customer".parse().unwrap();
         let mut facts = vec![
-            fact(["column", "shop", "orders", "customer", "23", "false true true false"]),
-            fact(["column", "shop", "orders", "note", "25", "false true true false"]),
+            fact(["column", "shop", "orders", "customer", "23", "false true false -1"]),
+            fact(["column", "shop", "orders", "note", "25", "false true false -1"]),
             fact(["independent", "public", "logs", "", "", ""]),
             fact(["other", "first", "orders", "", "", ""]),
             fact(["writer", "app", "false", "", "", ""]),
@@ -287,7 +290,7 @@ mod tests {
             assert!(why.contains(part), "{part}: {why}");
         }
         let registered: Registered = "shop.orders.note,shop.orders.none,none.none.none".parse().unwrap();
-        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true true false"])];
+        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true false -1"])];
         let why = Catalogue::read(facts, &registered, &[]).unwrap_err().to_string();
         assert!(
             why.contains("no smallint")

@@ -72,10 +72,9 @@ independent (id) AS (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.
         OR (d.classid = 'pg_catalog.pg_class'::regclass AND d.objid IN (SELECT indexrelid FROM pg_catalog.pg_index WHERE indrelid = c.oid)))))
 SELECT 'column', nspname::text, relname::text, attname::text, atttypid::text,
     (attgenerated <> '')::text || ' ' || coalesce((SELECT collisdeterministic FROM pg_catalog.pg_collation AS o WHERE o.oid = attcollation), true)::text
-        || ' ' || (atttypmod = -1)::text
         -- \"C\", \"POSIX\", or the database's own if that is one of them.
         || ' ' || (attcollation IN (950, 951) OR (attcollation = 100 AND EXISTS (SELECT FROM pg_catalog.pg_database AS b
-            WHERE b.datname = current_database() AND b.datcollate IN ('C', 'POSIX') AND coalesce(to_jsonb(b) ->> 'datlocprovider', 'c') = 'c')))::text
+            WHERE b.datname = current_database() AND b.datcollate IN ('C', 'POSIX') AND coalesce(to_jsonb(b) ->> 'datlocprovider', 'c') = 'c')))::text || ' ' || atttypmod::text
     FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it is no plain table (a view, a partitioned, foreign, temporary or unlogged one)', '', ''
     FROM tables WHERE relkind <> 'r' OR relpersistence <> 'p'

@@ -7,6 +7,7 @@
 
 mod control;
 mod moments;
+mod numeric;
 mod operands;
 mod read;
 #[cfg(test)]
@@ -20,7 +21,8 @@ use sqlparser::parser::Parser;
 use super::{MAX_DEPTH, Reason, UNREADABLE, words};
 
 pub(crate) use moments::Moment;
-pub(crate) use operands::{End, Operand, Range, plain_integer};
+pub(crate) use numeric::{NUMERIC, Numeric, shown as shown_numeric};
+pub(crate) use operands::{Cast, End, Operand, Range, plain_integer};
 
 /// What a statement is to a cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,12 +107,14 @@ pub(crate) enum Need {
     /// Of a type whose texts depend on the session's settings alone.
     Shown,
     Integer,
-    /// An integer, a date or a timestamp.
+    /// An integer or a `numeric`.
+    Number,
+    /// A number, a date, a timestamp, a text in the order of bytes or a UUID.
     Ordered,
     Bool,
-    /// Text that is compared by bytes, a UUID, a date or a timestamp.
+    /// Text that is compared by bytes, a `numeric`, a UUID, a date or a timestamp.
     Text,
-    /// An integer, a truth value, a text, a UUID, a date or a timestamp: all that can be equal to a parameter.
+    /// A number, a truth value, a text, a UUID, a date or a timestamp: all that can be equal to a parameter.
     Equal,
 }
 

@@ -1,16 +1,28 @@
 //! What a column is compared with, and the values that it may then have.
 
-use sqlparser::ast::{BinaryOperator, CastKind, DataType, Expr, UnaryOperator, Value};
+use sqlparser::ast::{BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, UnaryOperator, Value};
 
 /// A constant or a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operand {
     Integer(i64),
-    /// A parameter, by its place from 0 on; it must have an integer type, or none that was declared.
+    /// A number that is none of these integers, as it is written: to PostgreSQL it is a `numeric`.
+    Decimal(String),
+    /// A parameter, by its place from 0 on.
     Param(usize),
+    /// A parameter that is cast, which is its type if none was declared.
+    Cast(usize, Cast),
     /// A text between quotes that is no integer.
     Text(String),
     Bool,
+}
+
+/// What a parameter is cast to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cast {
+    Integer,
+    /// `numeric` without a modifier, by which it would be rounded.
+    Numeric,
 }
 
 /// Values of a column: those that meet every condition, or any of the listed ones.
@@ -20,6 +32,8 @@ pub(crate) enum Range {
     Between(Option<End>, Option<End>),
     /// All of these are in it, and what lies between them may be.
     Among(Vec<Operand>),
+    /// The same of what is kept of these, which the column's type may round.
+    Stored(Vec<Operand>),
     /// What is in all of these.
     All(Vec<Range>),
 }
@@ -57,30 +71,44 @@ impl Range {
     }
 }
 
-/// The operand that an expression is. A cast is known if it is one of a parameter to an integer type: the server then takes
-/// the parameter as one of that type.
+/// The operand that an expression is. A cast is known if it is one of a parameter to an integer type or `numeric`, or one of
+/// a constant to `numeric`.
 pub(super) fn operand(expr: &Expr) -> Option<Operand> {
     match expr {
         Expr::Nested(inner) => operand(inner),
         Expr::Value(value) => constant(&value.value),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match &**expr {
             Expr::Value(value) => match &value.value {
-                Value::Number(text, false) => plain_integer(&format!("-{text}")).map(Operand::Integer),
+                Value::Number(text, false) => Some(number(format!("-{text}"))),
                 _ => None,
             },
             _ => None,
         },
         Expr::Cast {
             kind: CastKind::Cast | CastKind::DoubleColon, expr, data_type, format: None, ..
-        } => match (operand(expr)?, data_type) {
-            (
-                Operand::Param(place),
-                DataType::Integer(None) | DataType::Int(None) | DataType::BigInt(None),
-            ) => Some(Operand::Param(place)),
-            _ => None,
-        },
+        } => cast(operand(expr)?, data_type),
         _ => None,
     }
+}
+
+fn cast(operand: Operand, data_type: &DataType) -> Option<Operand> {
+    let to = match data_type {
+        DataType::Integer(None) | DataType::Int(None) | DataType::BigInt(None) => Cast::Integer,
+        DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) => Cast::Numeric,
+        _ => return None,
+    };
+    match (operand, to) {
+        (Operand::Param(place), to) => Some(Operand::Cast(place, to)),
+        (Operand::Cast(place, Cast::Integer), Cast::Integer) => Some(Operand::Cast(place, Cast::Integer)),
+        (Operand::Integer(number), Cast::Numeric) => Some(Operand::Decimal(number.to_string())),
+        (Operand::Decimal(text) | Operand::Text(text), Cast::Numeric) => Some(Operand::Decimal(text)),
+        _ => None,
+    }
+}
+
+/// A number without quotes.
+fn number(text: String) -> Operand {
+    plain_integer(&text).map_or_else(|| Operand::Decimal(text), Operand::Integer)
 }
 
 fn constant(value: &Value) -> Option<Operand> {
@@ -89,7 +117,7 @@ fn constant(value: &Value) -> Option<Operand> {
             let number: usize = name.strip_prefix('$')?.parse().ok()?;
             number.checked_sub(1).map(Operand::Param)
         }
-        Value::Number(text, false) => plain_integer(text).map(Operand::Integer),
+        Value::Number(text, false) => Some(number(text.clone())),
         Value::SingleQuotedString(text) => {
             Some(plain_integer(text).map_or_else(|| Operand::Text(text.clone()), Operand::Integer))
         }

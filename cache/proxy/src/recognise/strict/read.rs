@@ -6,7 +6,7 @@ use sqlparser::ast::{
     WildcardAdditionalOptions,
 };
 
-use super::operands::{Operand, Range, operand};
+use super::operands::{Cast, Operand, Range, operand};
 use super::{Freedom, Name, Need, Read, Reason, Statement, params};
 use crate::recognise::clauses::clauses;
 use crate::recognise::expression::plain_call;
@@ -102,7 +102,9 @@ impl Reader {
             ("count", [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]) => Ok(()),
             ("count" | "min" | "max" | "sum", [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))]) => {
                 let column = self.column(expr).ok_or_else(unknown)?;
-                self.needs.push((column, Need::Integer));
+                // The smallest of 1.0 and 1.00 is either.
+                let need = if matches!(&*name, "min" | "max") { Need::Integer } else { Need::Number };
+                self.needs.push((column, need));
                 Ok(())
             }
             _ => Err(unknown()),
@@ -172,11 +174,11 @@ impl Reader {
         }
     }
 
-    /// `expr IN (…)`: all integers, all texts or all parameters, so that they have one type.
+    /// `expr IN (…)`: all numbers, all texts or all parameters, so that they have one type.
     fn listed(&mut self, expr: &Expr, operands: Vec<Operand>, must_hold: bool) -> Result<(), Reason> {
         let is_all = |is_like: fn(&Operand) -> bool| operands.iter().all(is_like);
-        let need = if is_all(|operand| matches!(operand, Operand::Integer(_))) {
-            Need::Integer
+        let need = if is_all(|operand| matches!(operand, Operand::Integer(_) | Operand::Decimal(_))) {
+            Need::Number
         } else if is_all(|operand| matches!(operand, Operand::Param(_))) {
             Need::Equal
         } else if is_all(|operand| matches!(operand, Operand::Text(_))) {
@@ -210,7 +212,9 @@ impl Reader {
         );
         let need = match operand {
             Operand::Integer(_) if is_equality && is_quoted(other) => Need::Equal,
-            Operand::Integer(_) if is_equality || is_order => Need::Integer,
+            Operand::Integer(_) | Operand::Decimal(_) | Operand::Cast(..) if is_equality || is_order => {
+                Need::Number
+            }
             Operand::Param(_) | Operand::Text(_) if is_order && operand.is_bound() => Need::Ordered,
             Operand::Param(_) if is_equality => Need::Equal,
             Operand::Text(_) if is_equality => Need::Text,
@@ -303,7 +307,7 @@ fn limit(limit: Option<&LimitClause>) -> Result<(), Reason> {
     let counts = limit.iter().chain(offset.as_ref().map(|offset| &offset.value));
     let is_count = |expr: &Expr| match operand(expr) {
         Some(Operand::Integer(_)) => !is_quoted(expr),
-        Some(Operand::Param(_)) => true,
+        Some(Operand::Param(_) | Operand::Cast(_, Cast::Integer)) => true,
         _ => false,
     };
     if limit_by.is_empty() && counts.into_iter().all(is_count) {

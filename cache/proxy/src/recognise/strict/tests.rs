@@ -26,13 +26,23 @@ fn end(operand: Operand, plus: i64) -> Option<End> {
 
 #[test]
 fn conditions_bound_columns() {
-    use Operand::{Integer, Param};
+    use Operand::{Decimal, Integer, Param};
     use Range::{All, Among, Between};
     let cases = [
         ("a = 5", Between(end(Integer(5), 0), end(Integer(5), 0))),
         ("a=-5", Between(end(Integer(-5), 0), end(Integer(-5), 0))),
         ("5 < a", Between(end(Integer(5), 1), None)),
-        ("t.a < $2::int", Between(None, end(Param(1), -1))),
+        ("t.a < $2::int", Between(None, end(Operand::Cast(1, Cast::Integer), -1))),
+        ("a < $2::decimal", Between(None, end(Operand::Cast(1, Cast::Numeric), -1))),
+        ("a = $1::int::bigint", {
+            let cast = Operand::Cast(0, Cast::Integer);
+            Between(end(cast.clone(), 0), end(cast, 0))
+        }),
+        ("a >= 5.0", Between(end(Decimal("5.0".to_owned()), 0), None)),
+        ("a > -.5", Between(end(Decimal("-.5".to_owned()), 1), None)),
+        ("a >= '1e5'::numeric", Between(end(Decimal("1e5".to_owned()), 0), None)),
+        ("a > 9999999999999999999", Between(end(Decimal("9999999999999999999".to_owned()), 1), None)),
+        ("a IN (1, 2.5)", Among(vec![Integer(1), Decimal("2.5".to_owned())])),
         ("a BETWEEN $1 AND '9'", Between(end(Param(0), 0), end(Integer(9), 0))),
         ("a IN (1, 2)", Among(vec![Integer(1), Integer(2)])),
         ("a < '2026-01-05'", Between(None, end(Operand::Text("2026-01-05".to_owned()), -1))),
@@ -56,8 +66,14 @@ fn conditions_bound_columns() {
 #[test]
 fn what_is_not_certain_is_no_read_that_is_kept() {
     for condition in [
-        "a = 5.0",
         "a = 5::float8",
+        "a = 5.0::float8",
+        "a = 5.0::numeric(3)",
+        "a = $1::numeric(3, 1)",
+        "a = $1::numeric::int",
+        "a = -5::numeric",
+        "a = 5e1",
+        "a IN (1.5, '2.5')",
         "a = 5::numeric(2,-2)",
         "a = $1::float8",
         "a = - $1",
@@ -66,7 +82,6 @@ fn what_is_not_certain_is_no_read_that_is_kept() {
         "a = 5 OR a = 6",
         "a + 0 = 5",
         "abs(a) = 5",
-        "a = 9999999999999999999",
         "a IN (1, $1)",
         "a IN (1, '2x')",
         "a = 5 AND b LIKE 'x%'",
@@ -92,6 +107,8 @@ fn what_is_not_certain_is_no_read_that_is_kept() {
         "SELECT (t.c).* FROM t WHERE a = 5",
         "SELECT a FROM t WHERE a = 5 ORDER BY a + 1",
         "SELECT a FROM t WHERE a = 5 LIMIT 1 + 1",
+        "SELECT a FROM t WHERE a = 5 LIMIT 1.5",
+        "SELECT a FROM t WHERE a = 5 LIMIT $1::numeric",
         "SELECT a FROM ONLY t WHERE a = 5",
         "SELECT a FROM x.s.t WHERE a = 5",
     ] {
@@ -166,7 +183,8 @@ fn writes_have_the_ranges_that_hold_before_and_after() {
         ("UPDATE t SET b = now() WHERE a = 5", &["a"]),
         ("INSERT INTO t VALUES (1)", &[]),
         ("INSERT INTO t (a) VALUES (DEFAULT)", &[]),
-        ("INSERT INTO t (a) VALUES (1.5)", &[]),
+        ("INSERT INTO t (a, b) VALUES (1.5, $1::numeric)", &["a", "b"]),
+        ("INSERT INTO t (a) VALUES (1.5::numeric(2, 1))", &[]),
         ("INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET b = excluded.b", &[]),
         ("UPDATE t SET b = b + 1 WHERE a = 5", &["a"]),
         ("UPDATE t SET a = 6 WHERE a = 5", &[]),
@@ -227,6 +245,8 @@ proptest! {
 fn explanations_are_those_of_the_cache() {
     for (text, expected) in [
         ("SELECT b FROM t WHERE a = 5 AND c = 'x'", "a cache can answer it if t.a or t.c is registered"),
+        ("SELECT b FROM t WHERE a BETWEEN 1.50 AND 2", "a cache can answer it if t.a is registered"),
+        ("SELECT b FROM t WHERE a < 1.5::float8", "it is relayed: "),
         (
             "SELECT lower(b) FROM t WHERE a = 5",
             "it is relayed: it selects what is no column and no count, min, max or sum of one; suggestions count it for t.a",

@@ -99,7 +99,7 @@ fn inserted(insert: &Insert) -> Result<(Vec<String>, Ranges), Reason> {
         let [name] = &table_parts(name).ok()?[..] else { return None };
         let operands: Vec<Operand> =
             rows.iter().map(|row| row.get(nth).and_then(constant)).collect::<Option<_>>()?;
-        Some((name.clone(), Range::Among(operands)))
+        Some((name.clone(), Range::Stored(operands)))
     });
     Ok((table_parts(name)?, ranges.collect()))
 }

@@ -96,7 +96,7 @@ fn what_rights_forbid_is_not_registered() {
         ("SELECT a FROM open WHERE a = 1", "open.a", "the role stranger can log in and write"),
         ("SELECT a FROM guarded WHERE a = 1", "guarded.a", "row security"),
         ("SELECT a FROM two WHERE a = 1", "two.a", "several schemas"),
-        ("SELECT note FROM orders WHERE price = 1", "orders.price", "no smallint"),
+        ("SELECT note FROM orders WHERE is_paid = true", "orders.is_paid", "no smallint"),
     ] {
         let said = until_refused(&setting, &mut reader, read, column);
         assert!(said.contains(why), "{column}: {said}");

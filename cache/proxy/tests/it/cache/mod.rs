@@ -5,6 +5,7 @@ mod history;
 mod identities;
 mod lookups;
 mod moments;
+mod numbers;
 mod replies;
 mod rights;
 mod setting;

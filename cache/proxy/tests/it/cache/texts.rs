@@ -3,8 +3,8 @@
 use lacuna_proxy::ErrorKind;
 
 use super::history::Random;
-use super::setting::{Setting, ask, login, run, runtime, server, settings, start};
-use crate::raw::{Raw, bind, execute, parse, sync};
+use super::setting::{Setting, ask, login, run, runtime, server, settings, start, value};
+use crate::raw::{Raw, bind, execute, letters, message, parse, sync};
 
 const TABLE: &str = "CREATE TABLE texts (id SERIAL PRIMARY KEY, name TEXT COLLATE \"C\", mark UUID, other TEXT); \
     INSERT INTO texts (name, mark) SELECT chr(97 + n % 5) || repeat('x', n % 9) || n, lpad(to_hex(n * 7), 32, '0')::uuid FROM generate_series(1, 60) AS n; \
@@ -73,7 +73,7 @@ fn every_range_of_texts_is_what_the_server_says() {
     let after = setting.counts();
     let (hits, misses) = (after.hits - before.hits, after.misses - before.misses);
     assert_eq!(hits + misses, 2_400, "{}", after.report());
-    assert!(hits > 600 && misses > 100, "{}", after.report());
+    assert!(hits > 400 && misses > 100, "{}", after.report());
 }
 
 #[test]
@@ -95,6 +95,35 @@ fn parameters_are_texts_and_uuids_too() {
         let write = format!("UPDATE texts SET other = 'x' WHERE {column} = '{value}'");
         setting.run(&write);
         assert_eq!(setting.counted(|| asked(&mut raw)), (0, 1), "{write}");
+    }
+}
+
+/// `$1::int` is an integer of the server's, whose text is another one than what was bound: `07` becomes `7`.
+#[test]
+fn a_text_that_was_an_integer_drops_its_row() {
+    let Some(setting) = Setting::of(TABLE, "public.texts.name", |settings| settings) else { return };
+    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
+    let read = [
+        parse("", "SELECT count(*) FROM texts WHERE name = $1"),
+        bind("", "", &["7"]),
+        execute("", 0),
+        sync(),
+    ];
+    let counted = |reader: &mut Raw| {
+        reader.send(&read.concat());
+        value(&reader.until_ready()).unwrap()
+    };
+    let text = bind("", "", &["07"]);
+    let binary = message(b'B', &[b"\0\0\0\x01\0\x01\0\x01\0\0\0\x04\0\0\0\x07\0\0"]);
+    for (nth, bound) in [text, binary].into_iter().enumerate() {
+        setting.opens();
+        let before = nth.to_string();
+        let (hits, _) = setting.counted(|| (0..2).for_each(|_| assert_eq!(counted(&mut reader), before)));
+        assert!(hits > 0, "{}", setting.counts().report());
+        let insert = parse("", "INSERT INTO texts (name) VALUES ($1::int)");
+        writer.send(&[insert, bound, execute("", 0), sync()].concat());
+        assert_eq!(letters(&writer.until_ready()), "12CZ");
+        assert_eq!(counted(&mut reader), (nth + 1).to_string());
     }
 }
 
