@@ -80,6 +80,22 @@ fn a_column_that_is_asked_for_registers_itself() {
     assert_eq!(columns.iter().map(|one| &one.column[..]).collect::<Vec<_>>(), [COLUMN, "public.orders.id"]);
 }
 
+/// Ranges of numbers that are no integers are suggested and registered, too.
+#[test]
+fn a_column_of_numbers_registers_itself() {
+    let Some(setting) = growing(TABLE, |settings| settings) else { return };
+    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
+    let read = "SELECT count(*) FROM orders WHERE price >= 1.5 AND price < 2.25";
+    until_registered(&setting, &mut reader, read, "public.orders.price");
+    setting.opens();
+    hits_twice(&setting, &mut reader, read);
+    run(&mut writer, "INSERT INTO orders (id, customer, price) VALUES (1001, 1001, 2.255), (1002, 1002, 9)");
+    setting.opens();
+    assert_eq!(ask(&mut reader, read).as_deref(), Some("3"), "2.26 is stored");
+    run(&mut writer, "INSERT INTO orders (id, customer, price) VALUES (1003, 1003, 2.2449)");
+    assert_eq!(ask(&mut reader, read).as_deref(), Some("4"));
+}
+
 /// Nothing is registered that would be refused at the start; what is registered goes on.
 #[test]
 fn what_rights_forbid_is_not_registered() {

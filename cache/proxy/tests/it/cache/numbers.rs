@@ -226,6 +226,15 @@ fn writes_drop_the_numbers_that_they_touch() {
             &["INSERT INTO numbers (a) VALUES (1.5)", "DELETE FROM numbers WHERE a = '15e-1' AND id = 47"][..],
             "INSERT INTO numbers (a, b, c) VALUES (1.51, 5, 5000)",
         ),
+        // No double is between 2.25 and these.
+        (
+            "a > 2.25 AND a < 2.250000000000000000000000009",
+            &[
+                "INSERT INTO numbers (a) VALUES (2.250000000000000000000000001)",
+                "INSERT INTO numbers (a) VALUES ('2.2500000000000000000000000089')",
+            ],
+            "INSERT INTO numbers (a, b, c) VALUES (2.2501, 5, 5000)",
+        ),
         (
             "a > 'Infinity'",
             &["INSERT INTO numbers (a) VALUES ('NaN')", "UPDATE numbers SET x = 1 WHERE a = 'nan'"],
