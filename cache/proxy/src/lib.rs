@@ -42,7 +42,7 @@ mod wire;
 pub use cache::Flaw;
 pub use cache::{
     Auto, AutoCounts, CacheCounts, CacheSettings, CacheStatus, ColumnStatus, Difference, HotRange,
-    Registered, Segment, ShadowCounts,
+    Registered, Segment, ShadowCounts, guard_sql, run_guard_sql, unguard_sql,
 };
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;

@@ -73,8 +73,8 @@ pub(crate) struct ProxyArgs {
     /// Most columns under --auto, those of --register among them
     #[arg(long, value_name = "N", requires = "auto", default_value_t = 8)]
     pub(crate) auto_columns: usize,
-    /// How writes past the proxy are kept out: `rights`, no role but those of --writers may write
-    #[arg(long, value_name = "HOW", value_parser = ["rights"], requires = "cache")]
+    /// How writes past the proxy are kept out: `rights`, no role but those of --writers may write; or `guard`, triggers refuse them
+    #[arg(long, value_name = "HOW", value_parser = ["rights", "guard"], requires = "cache")]
     pub(crate) writes: Option<String>,
     /// Roles that may write registered tables, because they connect through this proxy only, with commas between
     #[arg(long, value_name = "ROLES", value_delimiter = ',', requires = "cache")]
@@ -108,6 +108,7 @@ pub(crate) struct ProxyArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProxyCommand {
     Explain(ExplainArgs),
+    Init(InitArgs),
     Top(TopArgs),
 }
 
@@ -122,6 +123,31 @@ pub(crate) struct TopArgs {
     /// Seconds between two looks
     #[arg(long, value_name = "S", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) interval: u64,
+}
+
+/// Put triggers on tables by which writes past the proxy fail, or take them away
+///
+/// With them a proxy is started with `--writes guard`, and roles keep their rights.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Guard the tables of these columns
+    #[arg(long, required = true)]
+    pub(crate) guard: bool,
+    /// Columns that a proxy will register: SCHEMA.TABLE.COLUMN, with commas between
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
+    pub(crate) register: Vec<String>,
+    /// The role of the proxy's own account
+    #[arg(long, value_name = "ROLE", required_unless_present = "remove")]
+    pub(crate) account_role: Option<String>,
+    /// Take the triggers away
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Print the SQL and run nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// A login that owns the tables and may read all statistics: postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    #[arg(long, value_name = "URL", required_unless_present = "dry_run")]
+    pub(crate) account: Option<String>,
 }
 
 /// Say whether a cache could answer a statement, and why not
@@ -143,6 +169,7 @@ pub(super) fn run(_: &ProxyArgs) -> Result<()> {
 pub(super) fn run(args: &ProxyArgs) -> Result<()> {
     match &args.command {
         Some(ProxyCommand::Explain(ExplainArgs { sql })) => crate::proxy::explain(sql),
+        Some(ProxyCommand::Init(init)) => crate::proxy::init(init),
         Some(ProxyCommand::Top(TopArgs { url, interval })) => {
             crate::proxy::top::run(url, std::time::Duration::from_secs(*interval))
         }

@@ -10,11 +10,12 @@ use std::time::Duration;
 use lacuna_base::{Error, Result};
 use lacuna_proxy::{
     Auto, CacheCounts, CacheSettings, Counts, Explanation, Options, Proxy, Registered, Suggestions, Upstream,
+    guard_sql, run_guard_sql, unguard_sql,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
-use crate::commands::proxy::ProxyArgs;
+use crate::commands::proxy::{InitArgs, ProxyArgs};
 use crate::errors;
 use crate::monitoring;
 use crate::output::Output;
@@ -29,6 +30,30 @@ pub(crate) fn explain(sql: &str) -> errors::Result<()> {
     output.line(&explanation.to_string())?;
     if let Some(line) = of_auto(&explanation) {
         output.line(line)?;
+    }
+    output.finish()
+}
+
+/// Puts guard triggers on tables, or takes them away; or prints the SQL that would.
+pub(crate) fn init(args: &InitArgs) -> errors::Result<()> {
+    let registered: Registered = args.register.join(",").parse()?;
+    let sql = match &args.account_role {
+        Some(role) if !args.remove => guard_sql(&registered, role),
+        _ => unguard_sql(&registered),
+    };
+    let mut output = Output::new();
+    match args.account.as_deref().filter(|_| !args.dry_run) {
+        None => output.line(sql.trim_end())?,
+        Some(account) => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
+            runtime.block_on(run_guard_sql(account, &sql))?;
+            output.line(if args.remove {
+                "the guard triggers are gone"
+            } else {
+                "the guard triggers are there"
+            })?;
+        }
     }
     output.finish()
 }
@@ -136,6 +161,9 @@ fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
         let auto = Auto::default().with_min_spared(args.auto_spared);
         settings =
             settings.with_auto(auto.with_max_tables(args.auto_tables).with_max_columns(args.auto_columns));
+    }
+    if args.writes.as_deref() == Some("guard") {
+        settings = settings.with_guards();
     }
     Ok(match args.cache.as_deref() {
         Some("shadow") => Some(settings.with_shadow()),

@@ -8,6 +8,7 @@
 //! | `shadow.rs`, `compare.rs` | what would have been shown beside what the server says |
 //! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |
 //! | `identity.rs` | whose session it is, and in which settings |
+//! | `guard.rs` | triggers by which writes past the proxy fail |
 //! | `auto.rs`, `watch/register.rs` | columns that are registered while it runs |
 //! | `catalogue/`, `watch/` | tables, columns and rights, at the start and as long as the proxy runs |
 //! | `counters.rs` | what happened |
@@ -26,6 +27,7 @@ mod compare;
 mod counters;
 mod effect;
 mod entries;
+mod guard;
 mod identity;
 mod plans;
 mod registered;
@@ -54,6 +56,8 @@ use counters::Counters;
 pub(crate) use counters::{add_duration, count};
 pub(crate) use effect::{Effect, effect};
 pub(crate) use entries::About;
+use guard::Guard;
+pub use guard::{guard_sql, run_guard_sql, unguard_sql};
 use identity::Identities;
 pub(crate) use identity::{Answer, Identity, NoIdentity, QUESTION};
 pub(crate) use plans::Plan;
@@ -79,6 +83,8 @@ pub(crate) struct Cache {
     pub(crate) shadow: Option<Shadow>,
     /// Set if columns are registered while it runs.
     advisor: Option<Advisor>,
+    /// Set if triggers let no others write.
+    guard: Option<Arc<Guard>>,
     /// Most bytes of all replies.
     max_bytes: usize,
     /// Longest reply that is kept.
@@ -123,7 +129,12 @@ impl Cache {
         Watch::start(settings, suggestions).await
     }
 
-    fn new(settings: &CacheSettings, catalogue: Catalogue, advisor: Option<Advisor>) -> Self {
+    fn new(
+        settings: &CacheSettings,
+        catalogue: Catalogue,
+        advisor: Option<Advisor>,
+        guard: Option<Arc<Guard>>,
+    ) -> Self {
         let results = Results::new(settings.registered.len(), settings.bytes);
         #[cfg(feature = "flaws")]
         let results = results.with_flaw(settings.flaw);
@@ -133,6 +144,7 @@ impl Cache {
             counters: Counters::default(),
             shadow: settings.is_shadow.then(Shadow::default),
             advisor,
+            guard,
             max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
@@ -215,6 +227,14 @@ impl Cache {
         if let Some(pid) = pid {
             self.results.doubt(hold, pid);
             self.wake.notify_one();
+        }
+    }
+
+    /// Lets the session of this server process write guarded tables.
+    pub(crate) async fn admit(&self, pid: i32) {
+        let Some(guard) = &self.guard else { return };
+        if let Err(why) = guard.admit(pid).await {
+            tracing::warn!(%why, pid, "a session may not write guarded tables");
         }
     }
 

@@ -21,6 +21,7 @@ pub struct CacheSettings {
     pub(crate) writers: Vec<String>,
     pub(crate) bytes: usize,
     pub(crate) is_shadow: bool,
+    pub(crate) is_guarded: bool,
     pub(crate) auto: Option<Auto>,
     #[cfg(feature = "flaws")]
     pub(crate) flaw: Option<Flaw>,
@@ -52,6 +53,7 @@ impl CacheSettings {
             writers: Vec::new(),
             bytes: 64 << 20,
             is_shadow: false,
+            is_guarded: false,
             auto: None,
             #[cfg(feature = "flaws")]
             flaw: None,
@@ -63,6 +65,13 @@ impl CacheSettings {
     #[must_use]
     pub fn with_writers(self, writers: impl IntoIterator<Item = String>) -> Self {
         Self { writers: writers.into_iter().collect(), ..self }
+    }
+
+    /// Relies on guard triggers ([`guard_sql`](crate::guard_sql)) in place of rights: any role may write that has the right to, and
+    /// its writes fail past the proxy. The proxy does not start while a registered table has none.
+    #[must_use]
+    pub fn with_guards(self) -> Self {
+        Self { is_guarded: true, ..self }
     }
 
     /// Bytes of replies that are kept at most, with what it takes to find them.

@@ -102,6 +102,17 @@ impl TableClaims {
         self.database.query(statement).await.map_err(|failure| failure.error)
     }
 
+    /// Runs SQL of any number of statements at the database at `url`, and makes no tables.
+    ///
+    /// # Errors
+    /// As [`TableClaims::open`], and those of the SQL.
+    pub async fn run(url: &str, sql: &str) -> Result<()> {
+        let database = open_alone(url).await?;
+        let done = database.run(sql).await.map_err(|failure| failure.error);
+        database.close().await;
+        done
+    }
+
     /// Closes the connection.
     pub async fn close(&self) {
         self.database.close().await;

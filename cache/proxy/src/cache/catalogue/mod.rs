@@ -61,13 +61,15 @@ pub(crate) enum Meant<'c> {
 }
 
 /// The question whose rows [`Catalogue::read`] takes.
-pub(super) fn question(registered: &Registered, writers: &[String]) -> Statement {
+/// `guard` is what guard triggers must do, if they take the place of rights.
+pub(super) fn question(registered: &Registered, writers: &[String], guard: Option<&str>) -> Statement {
     let lines: Vec<String> = registered.tables().map(|(schema, name)| format!("{schema}\t{name}")).collect();
     Statement::new(queries::FACTS)
         .with(lines.join("\n"))
         .with(writers.join("\n"))
         .with(harmless::called())
         .with(harmless::stable())
+        .with(guard.unwrap_or_default())
 }
 
 /// The rows of a question as texts.

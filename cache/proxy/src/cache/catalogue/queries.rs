@@ -1,7 +1,8 @@
 //! The two questions to the catalogue. Every row is six texts: a kind, and what belongs to it.
 //!
 //! The parameters of [`FACTS`] are the registered tables, a line each: schema, tab, table; and the roles that are allowed to
-//! write, a line each; the names that statements may call, and those of them that must not be volatile. Objects of users have numbers from 16,384 on.
+//! write, a line each; the names that statements may call, and those of them that must not be volatile; the body of guard triggers, or
+//! nothing if rights keep others from writing. Objects of users have numbers from 16,384 on.
 
 /// What [`super::Catalogue`] is made of.
 pub(super) const FACTS: &str = "
@@ -10,6 +11,12 @@ WITH RECURSIVE registered (schema, name) AS (
 tables AS (
     SELECT c.oid AS id, c.*, n.nspname, n.nspowner FROM registered AS r JOIN pg_catalog.pg_namespace AS n ON n.nspname = r.schema
     JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = r.name),
+-- Tables with guards: two triggers of the one function, one for statements and one for rows that are replicated.
+guards (id) AS (SELECT t.id FROM tables AS t WHERE 2 = (SELECT count(*) FROM pg_catalog.pg_trigger AS g
+    JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid AND f.oid = to_regprocedure('lacuna_guard.check_writer()')
+    WHERE g.tgrelid = t.id AND g.tgqual IS NULL AND g.tgnargs = 0 AND f.prosecdef AND f.prosrc = $5::text
+    AND f.proconfig = ARRAY['search_path=pg_catalog, pg_temp'] AND pg_has_role(f.proowner, 'pg_read_all_stats', 'USAGE')
+    AND ((g.tgname = 'lacuna_guard' AND g.tgtype = 62 AND g.tgenabled = 'A') OR (g.tgname = 'lacuna_guard_rows' AND g.tgtype = 31 AND g.tgenabled = 'R')))),
 -- Views and rules through which a table is reached, and the table itself.
 paths (id) AS (
     SELECT id FROM tables UNION
@@ -17,13 +24,13 @@ paths (id) AS (
     ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = p.id AND d.classid = 'pg_catalog.pg_rewrite'::regclass
     JOIN pg_catalog.pg_rewrite AS w ON w.oid = d.objid),
 may (id) AS (
-    SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolsuper
+    SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE $5::text = '' AND (r.rolsuper
     OR (r.rolcreaterole AND current_setting('server_version_num')::int < 160000)
     OR r.rolname IN ('pg_write_server_files', 'pg_execute_server_program')
     OR EXISTS (SELECT FROM paths AS p JOIN pg_catalog.pg_class AS c ON c.oid = p.id
         JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE r.oid IN (c.relowner, n.nspowner) OR has_table_privilege(r.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
-        OR has_any_column_privilege(r.oid, c.oid, 'INSERT, UPDATE'))),
+        OR has_any_column_privilege(r.oid, c.oid, 'INSERT, UPDATE')))),
 logins AS (
     SELECT l.oid AS id, l.rolname, l.rolsuper, EXISTS (SELECT FROM may WHERE pg_has_role(l.oid, may.id, 'MEMBER')) AS may_write
     FROM pg_catalog.pg_roles AS l WHERE l.rolcanlogin),
@@ -85,6 +92,12 @@ UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it inherits from anothe
     FROM tables WHERE EXISTS (SELECT FROM pg_catalog.pg_inherits WHERE tables.id IN (inhrelid, inhparent))
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it has a trigger: ' || tgname, '', ''
     FROM tables JOIN pg_catalog.pg_trigger ON tgrelid = tables.id WHERE NOT tgisinternal
+    AND NOT (tgname IN ('lacuna_guard', 'lacuna_guard_rows') AND tables.id IN (SELECT id FROM guards))
+UNION ALL SELECT 'wrong', nspname::text, relname::text, 'its guard triggers are missing, changed or not enabled: lacuna proxy init --guard makes them', '', ''
+    FROM tables WHERE $5::text <> '' AND tables.id NOT IN (SELECT id FROM guards)
+-- What no trigger sees: rows are written anew, or triggers were off for a while.
+UNION ALL SELECT 'version', 'guards', coalesce((SELECT string_agg(t.id::text || ' ' || t.relfilenode::text || ' ' || g.oid::text || ' ' || g.xmin::text, ' ' ORDER BY t.id, g.oid)
+    FROM tables AS t JOIN pg_catalog.pg_trigger AS g ON g.tgrelid = t.id), ''), '', '', '' WHERE $5::text <> ''
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'its rows change with those of another table by the foreign key ' || conname, '', ''
     FROM tables JOIN pg_catalog.pg_constraint ON conrelid = tables.id
     WHERE contype = 'f' AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd'))

@@ -20,6 +20,7 @@ use tokio::time::{sleep, timeout};
 
 use super::auto::Advisor;
 use super::catalogue::{self, Catalogue, Fact};
+use super::guard::{self, Guard};
 use super::registered::Registered;
 use super::settings::CacheSettings;
 use super::{Cache, Processes};
@@ -49,6 +50,7 @@ struct Watcher {
     claims: TableClaims,
     tables: Mutex<Tables>,
     writers: Vec<String>,
+    guard: Option<Arc<Guard>>,
 }
 
 /// What is cached, which may grow.
@@ -77,14 +79,20 @@ impl Watch {
         let claims = TableClaims::open(&settings.account).await?;
         let registered = settings.registered.clone();
         let tables = Mutex::new(Tables { registered: registered.clone(), claimed: Vec::new() });
-        let watcher = Watcher { claims, tables, writers: settings.writers.clone() };
-        let catalogue = watcher.reading(&registered).await?;
+        let mut watcher = Watcher { claims, tables, writers: settings.writers.clone(), guard: None };
+        let body = settings.is_guarded.then_some(guard::BODY);
+        let catalogue = watcher.reading_with(&registered, body).await?;
+        if settings.is_guarded {
+            let (schema, table) = guard::TABLE;
+            watcher.claim(schema, table).await?;
+            watcher.guard = Some(Arc::new(Guard::begin(&settings.account).await?));
+        }
         for (schema, table) in registered.tables() {
             watcher.claim(schema, table).await?;
         }
         let advisor = settings.auto.zip(suggestions.cloned());
         let advisor = advisor.map(|(auto, suggestions)| Advisor::new(auto, suggestions));
-        let cache = Arc::new(Cache::new(settings, catalogue, advisor));
+        let cache = Arc::new(Cache::new(settings, catalogue, advisor, watcher.guard.clone()));
         let watcher = Arc::new(watcher);
         let task = tokio::spawn(watch(watcher.clone(), cache.clone()));
         Ok((cache.clone(), Self { cache, watcher, task }))
@@ -179,8 +187,12 @@ impl Watcher {
     }
 
     async fn reading(&self, registered: &Registered) -> Result<Catalogue> {
+        self.reading_with(registered, self.guard.as_ref().map(|_| guard::BODY)).await
+    }
+
+    async fn reading_with(&self, registered: &Registered, guard: Option<&str>) -> Result<Catalogue> {
         let writers = &self.writers;
-        let rows = self.claims.rows(&catalogue::question(registered, writers)).await?;
+        let rows = self.claims.rows(&catalogue::question(registered, writers, guard)).await?;
         Catalogue::read(catalogue::facts(rows)?, registered, writers)
     }
 
@@ -191,6 +203,9 @@ impl Watcher {
         let facts = catalogue::facts(rows)?;
         if facts.iter().any(|[kind, ..]| kind == "prepared") {
             return Err(Error::unavailable("a prepared transaction waits for its end"));
+        }
+        if let Some(guard) = &self.guard {
+            guard.check().await?;
         }
         let alive: HashSet<i32> = facts.iter().filter_map(|[_, pid, ..]| pid.parse().ok()).collect();
         let ended: Vec<i32> = doubted.into_iter().filter(|pid| !alive.contains(pid)).collect();

@@ -216,6 +216,7 @@ impl Session<'_> {
             state.pid = None;
             return;
         }
+        state.is_confirmed = true;
         match self.cache.identity(&answer) {
             Ok(identity) => {
                 state.searched = Some((identity.surroundings, identity.searched.clone()));

@@ -54,6 +54,8 @@ pub(super) struct State {
     pub(super) process: Option<i32>,
     /// The same, if its end can be waited for.
     pub(super) pid: Option<i32>,
+    /// Whether the session itself has named the same.
+    pub(super) is_confirmed: bool,
     pub(super) names: Names,
     pub(super) portals: HashMap<Box<[u8]>, Portal>,
     /// The transaction's state when the session was last at rest, while no statement was executed since.
@@ -89,6 +91,7 @@ impl Default for State {
             is_of_other_database: false,
             process: None,
             pid: None,
+            is_confirmed: false,
             names: Names::default(),
             portals: HashMap::new(),
             began: None,
@@ -124,6 +127,17 @@ impl Session<'_> {
         let mut state = self.lock();
         (state.process, state.pid) = (Some(pid), Some(pid));
         self.cache.process_serves(pid);
+    }
+
+    /// Waits until it may write guarded tables: before the client can send a statement.
+    pub(super) async fn is_admitted(&self) {
+        let pid = {
+            let state = self.lock();
+            state.pid.filter(|_| state.is_confirmed && !state.is_of_other_database)
+        };
+        if let Some(pid) = pid {
+            self.cache.admit(pid).await;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The cache, before a real PostgreSQL.
 
 mod auto;
+mod guards;
 mod history;
 mod identities;
 mod lookups;

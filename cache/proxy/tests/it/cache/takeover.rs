@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lacuna_proxy::Proxy;
+use lacuna_proxy::{CacheSettings, Proxy, guard_sql};
 use lacuna_testkit::servers::Postgres;
 use tokio::runtime::Runtime;
 
@@ -28,13 +28,17 @@ const SLOW_WRITE: &str =
 
 /// The process that the tests kill: a proxy before the database of this variable.
 const UPSTREAM: &str = "LACUNA_TEST_UPSTREAM";
+/// Set if triggers take the place of rights.
+const GUARDED: &str = "LACUNA_TEST_GUARDED";
 
 #[test]
 #[ignore = "the process that the other tests kill"]
 fn a_proxy_until_it_is_killed() {
     let upstream = std::env::var(UPSTREAM).unwrap();
-    let settings = lacuna_proxy::CacheSettings::new(&upstream, "public.rows.k".parse().unwrap())
-        .with_writers(["postgres".to_owned()]);
+    let settings =
+        CacheSettings::new(&upstream, "public.rows.k".parse().unwrap()).with_writers(["postgres".to_owned()]);
+    let is_guarded = std::env::var_os(GUARDED).is_some();
+    let settings = if is_guarded { settings.with_guards() } else { settings };
     let options = lacuna_proxy::Options::new(upstream.parse().unwrap()).with_cache(settings);
     let runtime = runtime();
     let proxy = runtime.block_on(options.start()).unwrap();
@@ -52,9 +56,12 @@ struct First {
 }
 
 impl First {
-    fn start(postgres: &Postgres) -> Self {
+    fn start(postgres: &Postgres, is_guarded: bool) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "cache::takeover::a_proxy_until_it_is_killed", "--ignored", "--nocapture"]);
+        if is_guarded {
+            command.env(GUARDED, "1");
+        }
         let mut child = command.env(UPSTREAM, postgres.url()).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let lines = said.by_ref().lines().map_while(Result::ok);
@@ -122,10 +129,10 @@ fn version(raw: &mut Raw, sql: &str) -> Option<i64> {
 }
 
 /// Starts a second proxy, which is refused until it may have the table.
-fn second(runtime: &Runtime, postgres: &Postgres) -> Proxy {
+fn second(runtime: &Runtime, postgres: &Postgres, change: impl Fn(CacheSettings) -> CacheSettings) -> Proxy {
     let begun = Instant::now();
     loop {
-        match start(runtime, postgres, settings(postgres, "public.rows.k")) {
+        match start(runtime, postgres, change(settings(postgres, "public.rows.k"))) {
             Ok(proxy) => return proxy,
             Err(why) => assert!(begun.elapsed() < Duration::from_secs(60), "{why}"),
         }
@@ -134,11 +141,14 @@ fn second(runtime: &Runtime, postgres: &Postgres) -> Proxy {
 }
 
 /// Readers and a writer at both proxies while `end` happens to the first, and after it. The second must come to hits.
-fn is_never_old(before: impl FnOnce(&mut First), after: impl FnOnce(&First)) {
-    let Some(postgres) = server(TABLE) else { return };
+fn is_never_old(is_guarded: bool, before: impl FnOnce(&mut First), after: impl FnOnce(&First)) {
+    let guards = guard_sql(&"public.rows.k".parse().unwrap(), "postgres");
+    let sql = if is_guarded { format!("{TABLE}; {guards}") } else { TABLE.to_owned() };
+    let change = |settings: CacheSettings| if is_guarded { settings.with_guards() } else { settings };
+    let Some(postgres) = server(&sql) else { return };
     let server_port = postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
     let runtime = runtime();
-    let mut first = First::start(&postgres);
+    let mut first = First::start(&postgres, is_guarded);
     let (seen, port) = (&Seen::default(), first.port);
     let (fast, slow) = (Duration::from_millis(1), Duration::from_millis(30));
     let proxy = thread::scope(|scope| {
@@ -146,10 +156,10 @@ fn is_never_old(before: impl FnOnce(&mut First), after: impl FnOnce(&First)) {
         scope.spawn(move || seen.asks(port, "postgres", WRITE, slow));
         scope.spawn(move || seen.asks(server_port, "reader", READ, fast));
         eventually("the first one serves", || seen.reads.load(Ordering::Relaxed) > 100);
-        let refused = start(&runtime, &postgres, settings(&postgres, "public.rows.k"));
+        let refused = start(&runtime, &postgres, change(settings(&postgres, "public.rows.k")));
         assert!(refused.unwrap_err().to_string().contains("another running process"));
         before(&mut first);
-        let proxy = second(&runtime, &postgres);
+        let proxy = second(&runtime, &postgres, change);
         let port = proxy.address().port();
         let hits = || proxy.cache_counts().unwrap().hits;
         scope.spawn(move || seen.asks(port, "reader", READ, fast));
@@ -175,11 +185,14 @@ fn no_read_is_old_when_a_proxy_is_killed() {
         thread::sleep(Duration::from_millis(300));
         first.child.kill().unwrap();
     };
-    is_never_old(kill, |_| thread::sleep(Duration::from_secs(2)));
+    is_never_old(false, kill, |_| thread::sleep(Duration::from_secs(2)));
+    is_never_old(true, kill, |_| thread::sleep(Duration::from_secs(2)));
 }
 
 /// It goes on after its table was taken: what its clients have sent reaches the server, and its sessions end.
 #[test]
 fn no_read_is_old_when_a_proxy_is_suspended() {
-    is_never_old(|first| first.signal("-STOP"), |first| first.signal("-CONT"));
+    for is_guarded in [false, true] {
+        is_never_old(is_guarded, |first| first.signal("-STOP"), |first| first.signal("-CONT"));
+    }
 }
