@@ -117,6 +117,63 @@ fn a_cache_is_counted_and_its_rights_are_checked() {
     );
 }
 
+/// With guard triggers no role is named: those that have the right write, through the proxy.
+#[test]
+fn guards_are_made_and_taken_away() {
+    let Some(postgres) = Postgres::start() else { return };
+    let psql = |url: &str, sql: &str| {
+        Command::new("psql").args(["-X", "-q", "-A", "-t", url, "-c", sql]).output().unwrap()
+    };
+    let table = "CREATE TABLE t (a NUMERIC(8, 2)); CREATE ROLE app LOGIN; GRANT SELECT, INSERT ON t TO app";
+    while !psql(&postgres.url(), table).status.success() {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let folder = Folder::new();
+    let init = |more: &[&str]| {
+        let fixed = ["proxy", "init", "--guard", "--register", "public.t.a", "--account", &postgres.url()];
+        folder.run(&[&fixed, more].concat(), "").done()
+    };
+    let sql = init(&["--account-role", "postgres", "--dry-run"]);
+    assert!(sql.starts_with("BEGIN;") && sql.contains("ENABLE ALWAYS TRIGGER lacuna_guard;"), "{sql}");
+    let app = postgres.url().replace("//postgres@", "//app@");
+    let insert = "INSERT INTO t VALUES (1.005)";
+    assert!(psql(&app, insert).status.success(), "a dry run changes nothing");
+    assert_eq!(init(&["--account-role", "postgres"]), "the guard triggers are there\n");
+    let said = String::from_utf8_lossy(&psql(&app, insert).stderr).into_owned();
+    assert!(said.contains("the table public.t is cached by a proxy: connect through it"), "{said}");
+    let mut child = Command::new(crate::BINARY)
+        .args([
+            "proxy",
+            "--listen",
+            "127.0.0.1:0",
+            "--cache",
+            "memory",
+            "--writes",
+            "guard",
+            "--register",
+            "public.t.a",
+        ])
+        .args(["--upstream", &postgres.url(), "--account", &postgres.url()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    let url = format!("postgres://app@{}/postgres", line.trim().strip_prefix("listening at ").unwrap());
+    for count in ["1\n", "2\n"] {
+        let read = psql(&url, "SELECT count(*) FROM t WHERE a = 1.01");
+        assert_eq!(String::from_utf8_lossy(&read.stdout), count);
+        assert!(psql(&url, insert).status.success());
+    }
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert!(child.wait().unwrap().success());
+    let sql = init(&["--remove", "--dry-run"]);
+    assert!(sql.contains("DROP TRIGGER IF EXISTS lacuna_guard ON"), "{sql}");
+    assert_eq!(init(&["--remove"]), "the guard triggers are gone\n");
+    assert!(psql(&app, insert).status.success());
+}
+
 #[test]
 fn every_option_comes_from_a_file_and_monitoring_is_answered() {
     let Some(postgres) = Postgres::start() else { return };

@@ -137,8 +137,10 @@ impl Guard {
     /// # Errors
     /// `Unavailable` if sessions of an earlier proxy have not.
     pub(super) async fn check(&self) -> Result<()> {
-        let forget = "DELETE FROM lacuna_guard.session AS s WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity AS a \
-            WHERE a.pid = s.pid AND a.backend_start = s.started) RETURNING s.pid::text";
+        // By both values: a new process may have the number of one that has ended.
+        let forget = "DELETE FROM lacuna_guard.session AS s USING (SELECT o.pid, o.started FROM lacuna_guard.session AS o \
+            WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = o.pid AND a.backend_start = o.started)) AS gone \
+            WHERE s.pid = gone.pid AND s.started = gone.started RETURNING s.pid::text";
         self.claims.rows(&Statement::new(forget)).await?;
         let others =
             "SELECT count(*)::text FROM lacuna_guard.session WHERE proxy <> $1::text HAVING count(*) > 0";

@@ -42,10 +42,12 @@ mod watch;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use crate::suggest::Suggestions;
-use lacuna_base::Result;
+use lacuna_base::{Error, Result};
 use tokio::sync::{Notify, watch as watch_channel};
+use tokio::time::timeout;
 
 use auto::Advisor;
 pub use auto::{Auto, AutoCounts};
@@ -233,7 +235,9 @@ impl Cache {
     /// Lets the session of this server process write guarded tables.
     pub(crate) async fn admit(&self, pid: i32) {
         let Some(guard) = &self.guard else { return };
-        if let Err(why) = guard.admit(pid).await {
+        let admitted = timeout(ADMISSION, guard.admit(pid)).await;
+        if let Err(why) = admitted.unwrap_or_else(|_| Err(Error::unavailable("the database does not answer")))
+        {
             tracing::warn!(%why, pid, "a session may not write guarded tables");
         }
     }
@@ -272,5 +276,7 @@ impl Cache {
     }
 }
 
+/// How long a login waits until its session may write guarded tables. Without it the session's writes to them fail.
+const ADMISSION: Duration = Duration::from_secs(5);
 /// Longest reply that is kept, whatever the limit of all.
 const MAX_REPLY: usize = 1 << 20;

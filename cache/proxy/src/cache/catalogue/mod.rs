@@ -141,6 +141,12 @@ impl Catalogue {
                 ));
             }
             "shadow" => return Some(format!("{first} of a user could be taken for one of PostgreSQL's own")),
+            "account" => {
+                return Some(
+                    "the proxy's account may not see when server processes began: GRANT pg_monitor to it"
+                        .to_owned(),
+                );
+            }
             "standby" => return Some("the server is a standby, which is late".to_owned()),
             "encoding" => return Some("the database's encoding is not UTF8".to_owned()),
             _ => return Some(format!("the catalogue says {kind}, which is not known here")),

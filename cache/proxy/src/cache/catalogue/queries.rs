@@ -95,6 +95,7 @@ UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it has a trigger: ' || 
     AND NOT (tgname IN ('lacuna_guard', 'lacuna_guard_rows') AND tables.id IN (SELECT id FROM guards))
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'its guard triggers are missing, changed or not enabled: lacuna proxy init --guard makes them', '', ''
     FROM tables WHERE $5::text <> '' AND tables.id NOT IN (SELECT id FROM guards)
+UNION ALL SELECT 'account', '', '', '', '', '' WHERE $5::text <> '' AND NOT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
 -- What no trigger sees: rows are written anew, or triggers were off for a while.
 UNION ALL SELECT 'version', 'guards', coalesce((SELECT string_agg(t.id::text || ' ' || t.relfilenode::text || ' ' || g.oid::text || ' ' || g.xmin::text, ' ' ORDER BY t.id, g.oid)
     FROM tables AS t JOIN pg_catalog.pg_trigger AS g ON g.tgrelid = t.id), ''), '', '', '' WHERE $5::text <> ''

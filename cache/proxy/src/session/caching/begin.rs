@@ -36,7 +36,7 @@ where
             self.read().await?;
         };
         timeout(PATIENCE, self.ask()).await.map_err(|_| End::Upstream)??;
-        timeout(PATIENCE, self.session.is_admitted()).await.map_err(|_| End::Upstream)?;
+        self.session.is_admitted().await;
         self.session.pass_to_client(self.client.1, &ready).await?;
         Ok((self.from_client, self.from_upstream))
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use lacuna_proxy::{Registered, guard_sql, unguard_sql};
+use lacuna_proxy::{CacheSettings, Registered, guard_sql, run_guard_sql, unguard_sql};
 
 use super::setting::{Setting, TABLE, ask, login, run, runtime, server, server_with, settings, start};
 use crate::raw::{Raw, error_field, query};
@@ -355,6 +355,55 @@ fn no_read_is_old_beside_writers_past_the_proxy() {
     let (hits, refusals) = (setting.counts().hits - before.hits, refusals.load(Ordering::SeqCst));
     println!("{hits} hits of 8000 reads, {refusals} writes past the proxy were refused");
     assert!(hits > 4_000 && refusals > 44, "{hits} hits, {refusals} refusals: {}", setting.counts().report());
+}
+
+/// The proxy's own account needs no right on the table, and must see when server processes began.
+#[test]
+fn an_account_without_rights_on_the_table_is_enough() {
+    let role = "CREATE ROLE keeper LOGIN; GRANT CREATE ON SCHEMA public TO keeper";
+    let Some(postgres) = server(&format!("{TABLE}; {MORE}; {role}; {}", guard_sql(&columns(), "keeper")))
+    else {
+        return;
+    };
+    let account = postgres.url().replace("//postgres@", "//keeper@");
+    let settings = || CacheSettings::new(&account, columns()).with_guards();
+    let runtime = runtime();
+    let why = start(&runtime, &postgres, settings()).unwrap_err().to_string();
+    assert!(why.contains("GRANT pg_monitor"), "{why}");
+    psql(&postgres.url(), &["-c", "GRANT pg_monitor TO keeper"]).expect_success();
+    let proxy = start(&runtime, &postgres, settings()).unwrap();
+    let setting = Setting { postgres, proxy: Some(proxy), runtime };
+    setting.opens();
+    let (mut reader, mut app) = (setting.session_of("reader", &[]), setting.session_of("app", &[]));
+    for note in ["one", "two"] {
+        run(&mut app, &format!("UPDATE orders SET note = '{note}' WHERE id = 7"));
+        assert_eq!(ask(&mut reader, READ).as_deref(), Some(note));
+        assert_eq!(setting.counted(|| drop(run(&mut reader, READ))), (1, 0));
+    }
+}
+
+/// Guards wait for what is being written: no transaction that wrote before commits after.
+#[test]
+fn guards_wait_for_writers() {
+    let Some(postgres) = server(&format!("{TABLE}; {MORE}")) else { return };
+    let mut writer = login(postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap(), "app", &[]);
+    run(&mut writer, "BEGIN");
+    run(&mut writer, "UPDATE orders SET note = 'late' WHERE id = 7");
+    let (url, is_there) = (postgres.url(), &AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            runtime().block_on(run_guard_sql(&url, &guard_sql(&columns(), "postgres"))).unwrap();
+            is_there.store(true, Ordering::SeqCst);
+        });
+        let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'orders'::regclass";
+        eventually("it waits", || psql(&postgres.url(), &["-c", waits]).stdout.trim() == "1");
+        assert!(!is_there.load(Ordering::SeqCst));
+        run(&mut writer, "COMMIT");
+    });
+    let write = "UPDATE orders SET note = 'later' WHERE id = 7";
+    assert_eq!(refused(&mut writer, write).unwrap().0, "LA002");
+    runtime().block_on(run_guard_sql(&postgres.url(), &unguard_sql(&columns()))).unwrap();
+    assert_eq!(refused(&mut writer, write), None);
 }
 
 /// A proxy that has gone may have left a transaction that wrote.
