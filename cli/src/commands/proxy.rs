@@ -18,6 +18,7 @@ Examples:
       --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop --metrics 127.0.0.1:9600
   lacuna proxy --config proxy.toml                  # every option by its name: upstream, listen, cache …
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
+  lacuna proxy init --guard --register public.orders.customer --account-role lacuna --dry-run
   lacuna proxy top 127.0.0.1:9600                   # what a proxy with --metrics does now
 
 Clients keep their users, passwords and databases, and connect to the proxy instead of the database. What is cached, what never,

@@ -354,7 +354,7 @@ fn no_read_is_old_beside_writers_past_the_proxy() {
     });
     let (hits, refusals) = (setting.counts().hits - before.hits, refusals.load(Ordering::SeqCst));
     println!("{hits} hits of 8000 reads, {refusals} writes past the proxy were refused");
-    assert!(hits > 4_000 && refusals > 44, "{hits} hits, {refusals} refusals: {}", setting.counts().report());
+    assert!(hits > 1_000 && refusals > 44, "{hits} hits, {refusals} refusals: {}", setting.counts().report());
 }
 
 /// The proxy's own account needs no right on the table, and must see when server processes began.

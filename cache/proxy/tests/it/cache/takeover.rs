@@ -24,7 +24,7 @@ const READ: &str = "SELECT version FROM rows WHERE k = 7";
 const WRITE: &str = "UPDATE rows SET version = version + 1 WHERE k = 7 RETURNING version";
 /// It commits long after its proxy has gone.
 const SLOW_WRITE: &str =
-    "WITH waited AS (SELECT pg_sleep(5)) UPDATE rows SET version = version + 1 FROM waited WHERE k = 7";
+    "WITH waited AS (SELECT pg_sleep(8)) UPDATE rows SET version = version + 1 FROM waited WHERE k = 7";
 
 /// The process that the tests kill: a proxy before the database of this variable.
 const UPSTREAM: &str = "LACUNA_TEST_UPSTREAM";
