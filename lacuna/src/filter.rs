@@ -155,12 +155,14 @@ impl<K: FilterKey + ?Sized> Filter<K> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` if family and plan do not go together; `BudgetTooSmall` with the smallest that works.
+    /// `InvalidInput` if family and plan do not go together, such as `ribbon:secret` and a plan without a secret, which is found out
+    /// before a key is taken; `BudgetTooSmall` with the smallest that works.
     pub fn build_with<T: AsKey<K>>(
         keys: impl IntoIterator<Item = T>,
         spec: &(impl DynSpec<K> + ?Sized),
         plan: &BuildPlan<K>,
     ) -> Result<Self> {
+        spec.secret_use().check::<K>(&spec.name(), plan.secret().is_some(), "with the plan")?;
         let keys = sorted(keys);
         let sealed = spec.build(SortedKeys::try_new(K::column(&keys))?, plan)?;
         open(sealed.into_bytes())

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::key::KeySpace;
 use crate::plan::BuildPlan;
 use crate::sealed::Sealed;
+use crate::secret_use::SecretUse;
 
 /// A family with its parameters: says what to build and starts a builder.
 pub trait FilterSpec<K: KeySpace + ?Sized>: Debug + Send + Sync {
@@ -16,10 +17,15 @@ pub trait FilterSpec<K: KeySpace + ?Sized>: Debug + Send + Sync {
     /// The spec as text, such as `grafite` or `prefix_bloom:bits=44`; the registry reads it back.
     fn name(&self) -> String;
 
+    /// What it does with the plan's secret.
+    fn secret_use(&self) -> SecretUse {
+        SecretUse::Unused
+    }
+
     /// A builder without keys.
     ///
     /// # Errors
-    /// `InvalidInput` if the parameters and the plan do not go together.
+    /// `InvalidInput` if the parameters and the plan do not go together, such as `ribbon:secret` and a plan without a secret.
     fn builder(&self, plan: &BuildPlan<K>) -> Result<Self::Builder>;
 
     /// Builds from keys that already stand side by side; same bytes as adding them one by one.
@@ -54,6 +60,11 @@ pub trait FilterBuilder<K: KeySpace + ?Sized>: Send {
 pub trait BuildFromKeys<K: KeySpace + ?Sized>: Debug + Clone + Send + Sync {
     /// The spec as text, see [`FilterSpec::name`].
     fn spec_name(&self) -> String;
+
+    /// What it does with the plan's secret, see [`FilterSpec::secret_use`].
+    fn secret_use(&self) -> SecretUse {
+        SecretUse::Unused
+    }
 
     /// Builds the filter over `keys`.
     ///
@@ -103,7 +114,13 @@ impl<K: KeySpace + ?Sized, S: BuildFromKeys<K>> FilterSpec<K> for S {
         self.spec_name()
     }
 
+    fn secret_use(&self) -> SecretUse {
+        BuildFromKeys::secret_use(self)
+    }
+
     fn builder(&self, plan: &BuildPlan<K>) -> Result<Self::Builder> {
+        let secret_use = BuildFromKeys::secret_use(self);
+        secret_use.check::<K>(&self.spec_name(), plan.secret().is_some(), "with the plan")?;
         Ok(CollectingBuilder { spec: self.clone(), plan: plan.clone(), keys: K::OwnedColumn::default() })
     }
 

@@ -9,6 +9,7 @@ use crate::filter::RangeFilter;
 use crate::key::KeySpace;
 use crate::plan::BuildPlan;
 use crate::sealed::Sealed;
+use crate::secret_use::SecretUse;
 
 /// A filter whose family is known at run time only.
 pub type DynFilter<K> = dyn RangeFilter<K>;
@@ -17,6 +18,8 @@ pub type DynFilter<K> = dyn RangeFilter<K>;
 pub trait DynSpec<K: KeySpace + ?Sized>: Debug + Send + Sync {
     /// See [`FilterSpec::name`].
     fn name(&self) -> String;
+    /// See [`FilterSpec::secret_use`].
+    fn secret_use(&self) -> SecretUse;
     /// See [`FilterSpec::builder`].
     ///
     /// # Errors
@@ -51,6 +54,9 @@ where
 {
     fn name(&self) -> String {
         FilterSpec::name(self)
+    }
+    fn secret_use(&self) -> SecretUse {
+        FilterSpec::secret_use(self)
     }
     fn builder(&self, plan: &BuildPlan<K>) -> Result<Box<dyn DynBuilder<K>>> {
         Ok(Box::new(FilterSpec::builder(self, plan)?))

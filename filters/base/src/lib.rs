@@ -44,6 +44,7 @@ mod predict;
 mod range;
 mod sealed;
 mod secret;
+mod secret_use;
 pub mod tuple;
 mod typed;
 mod window;
@@ -68,6 +69,7 @@ pub use predict::{KeyStatistics, PredictRate, Prediction, RateBound};
 pub use range::{ByteRange, U64Range};
 pub use sealed::{AlignedBytes, Sealed};
 pub use secret::Secret;
+pub use secret_use::SecretUse;
 pub use typed::{Date, Timestamp, TypedKey, Zorder};
 pub use window::{Position, Window};
 

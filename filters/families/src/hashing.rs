@@ -1,7 +1,6 @@
 //! How blocks of keys are hashed: under a seed, which is fast, or under a key that was made of a secret.
 
 use lacuna_base::hash::{IntegerHasher, KeyedHasher};
-use lacuna_base::{Error, Result};
 
 /// What a filter's bytes hold to hash its blocks again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,19 +67,6 @@ impl Hashing {
             Self::Keyed(key) => BlockHasher::Keyed(KeyedHasher::new(key)),
         }
     }
-}
-
-/// Refuses to build without the secret that a spec asks for, and over keys of which nothing is promised.
-pub(crate) fn check_secret(name: &str, has_secret: bool, is_over_integers: bool) -> Result<()> {
-    if !is_over_integers {
-        return Err(Error::invalid_input(format!(
-            "`{name}` is for integers: over byte strings no rate is promised; use a codec such as fixed_be"
-        )));
-    }
-    if !has_secret {
-        return Err(Error::invalid_input(format!("`{name}` hashes under a secret: give one with the plan")));
-    }
-    Ok(())
 }
 
 /// A prepared hash of blocks.

@@ -3,12 +3,13 @@
 use std::fmt::Debug;
 
 use lacuna_base::{
-    Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, Secret, SortedKeys, Window,
+    Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, Secret, SecretUse, SortedKeys,
+    Window,
 };
 
 use crate::family::FilterFamily;
 use crate::frame::{window_for, window_section_bytes};
-use crate::hashing::{Hashing, check_secret};
+use crate::hashing::Hashing;
 use crate::integer::places_of;
 use crate::kind::Kind;
 use crate::string_choice::StringChoice;
@@ -61,15 +62,22 @@ pub(crate) struct TooSmall {
 /// Keys that need no body: the envelope's smallest and largest key say everything.
 const KEYS_WITHOUT_BODY: usize = 2;
 
+/// What `spec` does with a secret.
+pub(crate) fn secret_use(spec: &impl IntegerSpec) -> SecretUse {
+    if spec.wants_secret() { SecretUse::Required } else { SecretUse::Unused }
+}
+
+fn check_secret<K: KeySpace + ?Sized>(spec: &impl IntegerSpec, plan: &BuildPlan<K>) -> Result<()> {
+    secret_use(spec).check::<K>(&spec.text(), plan.secret().is_some(), "with the plan")
+}
+
 /// Builds a family over integers.
 pub(crate) fn build_u64<S: IntegerSpec>(
     spec: &S,
     keys: SortedKeys<'_, u64>,
     plan: &BuildPlan<u64>,
 ) -> Result<Sealed> {
-    if spec.wants_secret() {
-        check_secret(&spec.text(), plan.secret().is_some(), true)?;
-    }
+    check_secret(spec, plan)?;
     let ranges = || plan.sample().iter().collect();
     let (seed, secret) = (plan.seed(), plan.secret());
     let order = BodyOrder { seed, secret, key_bits: u64::BITS, sample_ranges: &ranges };
@@ -86,9 +94,7 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed> {
-    if spec.wants_secret() {
-        check_secret(&spec.text(), plan.secret().is_some(), false)?;
-    }
+    check_secret(spec, plan)?;
     let max_bytes = plan.budget().payload_bytes(keys.len());
     // A prefix of a quarter of the payload at most; a shorter one where the body would find no room.
     build_behind(&StringChoice::of(keys, plan), spec, keys, plan).or_else(|small| {
@@ -166,6 +172,9 @@ macro_rules! integer_family {
             fn spec_name(&self) -> String {
                 $crate::integer_build::IntegerSpec::text(self)
             }
+            fn secret_use(&self) -> lacuna_base::SecretUse {
+                $crate::integer_build::secret_use(self)
+            }
             fn build_from(
                 &self,
                 keys: lacuna_base::SortedKeys<'_, u64>,
@@ -178,6 +187,9 @@ macro_rules! integer_family {
         impl lacuna_base::BuildFromKeys<[u8]> for $spec {
             fn spec_name(&self) -> String {
                 $crate::integer_build::IntegerSpec::text(self)
+            }
+            fn secret_use(&self) -> lacuna_base::SecretUse {
+                $crate::integer_build::secret_use(self)
             }
             fn build_from(
                 &self,

@@ -222,6 +222,9 @@ fn a_spec_that_asks_for_a_secret_is_not_built_without_one() {
             spec.build(SortedKeys::integers(&keys).expect("ascending"), &plan(14.0)).expect_err("no secret");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         assert!(error.to_string().contains("give one with the plan"), "{error}");
+        let begun = spec.builder(&plan(14.0)).map(|_| ()).expect_err("before there are keys");
+        assert_eq!(begun.to_string(), error.to_string());
+        assert!(spec.builder(&plan(14.0).with_secret(SECRET)).is_ok());
         // A plan may have a secret that no spec asks for: the bytes are the same.
         let [with, without] =
             [plan(14.0).with_secret(SECRET), plan(14.0)].map(|plan| sealed(family, &keys, &plan));
@@ -231,6 +234,8 @@ fn a_spec_that_asks_for_a_secret_is_not_built_without_one() {
         let over_strings = crate::spec::<[u8]>(&format!("{family}:secret")).expect("known");
         let error = over_strings.build(SortedKeys::byte_strings(&strings).expect("ascending"), &plan);
         assert!(error.expect_err("of strings nothing is promised").to_string().contains("is for integers"));
+        let begun = over_strings.builder(&plan).map(|_| ()).expect_err("before there are keys");
+        assert!(begun.to_string().contains("is for integers"), "{begun}");
     }
 }
 

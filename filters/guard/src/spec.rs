@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use lacuna_base::{Budget, DynSpec, ENVELOPE_BYTES, Error, Result, Secret};
+use lacuna_base::{Budget, DynSpec, ENVELOPE_BYTES, Error, KeySpace, Result, Secret};
 
 use crate::codec::GuardCodec;
 use crate::guard_key::GuardKey;
@@ -116,13 +116,47 @@ impl GuardSpec {
     }
 
     fn check_families(&self) -> Result<()> {
-        for family in [&self.family, &self.fallback].into_iter().flatten() {
+        for family in self.families() {
             match self.codec {
                 GuardCodec::Integers { .. } => drop(u64::spec(family)?),
                 GuardCodec::Strings { .. } => drop(<[u8]>::spec(family)?),
             }
         }
         Ok(())
+    }
+
+    /// The family and its fallback.
+    fn families(&self) -> impl Iterator<Item = &str> {
+        [&self.family, &self.fallback].into_iter().flatten().map(String::as_str)
+    }
+
+    /// Refuses a family that hashes under a secret where there is none, or where the codec makes byte strings: no file would get a
+    /// filter. Adapters ask when they are installed. A guard that RocksDB makes of an OPTIONS file, which holds no secret, is not
+    /// asked: it counts its files as failures.
+    ///
+    /// ```
+    /// use lacuna_base::Secret;
+    /// use lacuna_guard::GuardSpec;
+    ///
+    /// let spec = GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8")?;
+    /// assert!(spec.check_secret().is_err());
+    /// let secret: Secret = "000102030405060708090a0b0c0d0e0f".parse()?; // Yours is random, and in no program's text.
+    /// spec.with_secret(secret).check_secret()?;
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` that says what to give.
+    pub fn check_secret(&self) -> Result<()> {
+        self.families().try_for_each(|family| match self.codec {
+            GuardCodec::Integers { .. } => self.check_secret_of::<u64>(family),
+            GuardCodec::Strings { .. } => self.check_secret_of::<[u8]>(family),
+        })
+    }
+
+    fn check_secret_of<K: GuardKey + KeySpace + ?Sized>(&self, family: &str) -> Result<()> {
+        let secret_use = K::spec(family)?.secret_use();
+        secret_use.check::<K>(family, self.secret.is_some(), "with GuardSpec::with_secret")
     }
 
     /// Sets the codec.
@@ -300,6 +334,27 @@ mod tests {
         assert_eq!(guarded.to_string(), spec.to_string());
         assert!(format!("{guarded:?}").contains("Secret(..)"), "{guarded:?}");
         assert_eq!(guarded.limited_to(1_000, 100).unwrap().secret(), Some(secret));
+    }
+
+    #[test]
+    fn a_missing_secret_is_refused_for_family_and_fallback() {
+        let secret = Secret::new(*b"sixteen bytes ok");
+        for (text, without, with) in [
+            ("ribbon:secret@14 codec=fixed_be:8", false, true),
+            ("grafite@14 codec=fixed_be:8 fallback=grafite:secret", false, true),
+            ("ribbon:secret@14 codec=bytes", false, false),
+            ("grafite@14 codec=bytes fallback=grafite:secret", false, false),
+            ("grafite@14 codec=fixed_be:8", true, true),
+            ("auto@14 codec=bytes", true, true),
+            ("off", true, true),
+        ] {
+            let spec = GuardSpec::parse(text).unwrap();
+            assert_eq!(spec.check_secret().is_ok(), without, "{text}");
+            assert_eq!(spec.clone().with_secret(secret).check_secret().is_ok(), with, "{text}");
+        }
+        let spec = GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8").unwrap();
+        let said = spec.check_secret().unwrap_err().to_string();
+        assert_eq!(said, "`ribbon:secret` hashes under a secret: give one with GuardSpec::with_secret");
     }
 
     #[test]

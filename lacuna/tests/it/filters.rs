@@ -4,7 +4,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::Arc;
 
 use lacuna::guard::{GuardBuilder, GuardSpec, QueryLog};
-use lacuna::{Budget, BuildPlan, Date, ErrorKind, Filter, KeyType, SortedKeys, TimeUnit, Timestamp};
+use lacuna::{Budget, BuildPlan, Date, ErrorKind, Filter, KeyType, Secret, SortedKeys, TimeUnit, Timestamp};
 
 const SEED: u64 = 2_026;
 
@@ -33,6 +33,22 @@ fn the_usual_filter_has_the_bytes_of_its_family() {
     let sealed =
         lacuna::spec::<u64>("grafite").unwrap().build(SortedKeys::integers(&keys).unwrap(), &plan).unwrap();
     assert_eq!(Filter::build(&keys, 14.0).unwrap().as_bytes(), sealed.as_bytes());
+}
+
+#[test]
+fn a_missing_secret_is_noticed_before_the_keys() {
+    let plan = BuildPlan::new(Budget::bits_per_key(14.0).unwrap());
+    for spec in ["ribbon:secret", "grafite:secret"] {
+        let spec = lacuna::spec::<u64>(spec).unwrap();
+        let untouched = std::iter::from_fn(|| -> Option<u64> { panic!("a key was taken") });
+        let refused = Filter::build_with(untouched, &*spec, &plan).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        assert!(refused.to_string().ends_with("hashes under a secret: give one with the plan"), "{refused}");
+        let plan = plan.clone().with_secret(Secret::new(*b"sixteen bytes ok"));
+        let keys = scattered(2_000);
+        let filter = Filter::build_with(&keys, &*spec, &plan).unwrap();
+        assert!(keys.iter().all(|key| filter.may_contain(key)));
+    }
 }
 
 #[test]
