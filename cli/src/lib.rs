@@ -51,6 +51,7 @@ mod pending_file;
 mod progress;
 #[cfg(feature = "proxy")]
 mod proxy;
+mod secret_file;
 #[cfg(any(feature = "cache", feature = "proxy"))]
 mod service;
 #[cfg(any(feature = "cache", feature = "proxy"))]

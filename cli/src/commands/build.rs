@@ -1,6 +1,5 @@
 //! `lacuna build`: keys in, one sealed filter out, and what was designed.
 
-use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use crate::filter_file::cut_trie;
 use crate::output::{self, Output, SHOWN_LENGTHS, counted};
 use crate::pending_file::{PendingFile, is_same_file};
 use crate::progress::Progress;
+use crate::secret_file::SecretArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,9 +60,8 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// For `ribbon:secret` and `grafite:secret`: a file of 32 hexadecimal digits, as `openssl rand -hex 16` prints
-    #[arg(long, value_name = "F")]
-    secret_file: Option<PathBuf>,
+    #[command(flatten)]
+    secret: SecretArgs,
 
     /// The file to write, or - for standard output, which then holds nothing else
     #[arg(long, value_name = "F")]
@@ -94,15 +93,16 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
     let budget = Budget::bits_per_key(args.bits_per_key)?;
     // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
     lacuna_families::spec::<u64>(&args.filter)?;
+    let secret = args.secret.load(&[&args.filter])?;
     if args.out == Path::new("-") {
-        return write_to_output(args, budget);
+        return write_to_output(args, budget, secret);
     }
     args.keys.spare(&args.out)?;
     spare_sample(args)?;
     let file = PendingFile::create(&args.out)?;
     let keys = args.keys.load(args.seed)?;
     let key_count = keys.keys.len();
-    let built = build(args, budget, keys)?;
+    let built = build(args, budget, secret, keys)?;
     file.commit(built.sealed.as_bytes())?;
     print_design(args, key_count, &built)
 }
@@ -119,27 +119,15 @@ fn spare_sample(args: &BuildArgs) -> CoreResult<()> {
 }
 
 /// Writes the filter to standard output.
-fn write_to_output(args: &BuildArgs, budget: Budget) -> Result<()> {
+fn write_to_output(args: &BuildArgs, budget: Budget, secret: Option<Secret>) -> Result<()> {
     if io::stdout().is_terminal() {
         let message = "a filter is no text for a terminal; send it to a file or a pipe, or give --out a name";
         return Err(Error::invalid_input(message).into());
     }
-    let built = build(args, budget, args.keys.load(args.seed)?)?;
+    let built = build(args, budget, secret, args.keys.load(args.seed)?)?;
     let mut out = Output::new();
     out.bytes(built.sealed.as_bytes())?;
     out.finish()
-}
-
-/// The secret of the command line. No message repeats what the file holds.
-fn secret(args: &BuildArgs) -> CoreResult<Option<Secret>> {
-    let Some(path) = &args.secret_file else { return Ok(None) };
-    let refused = |why: &dyn std::fmt::Display| Error::invalid_input(format!("{}: {why}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| refused(&error))?;
-    if !args.filter.contains("secret") {
-        let message = "only ribbon:secret and grafite:secret hash under a secret; name one of them or leave out --secret-file";
-        return Err(Error::invalid_input(message));
-    }
-    text.trim().parse().map(Some).map_err(|error: Error| refused(&error))
 }
 
 /// The plan with what the command line says beside budget and sample.
@@ -156,8 +144,8 @@ fn completed<K: DesignKey + ?Sized>(
     }
 }
 
-fn build(args: &BuildArgs, budget: Budget, keys: TypedKeys) -> CoreResult<Built> {
-    let (key_type, secret) = (keys.key_type, secret(args)?);
+fn build(args: &BuildArgs, budget: Budget, secret: Option<Secret>, keys: TypedKeys) -> CoreResult<Built> {
+    let key_type = keys.key_type;
     let (keys, queries) = sample_queries(args, keys)?;
     let _progress = Progress::spinner(format!("building {} over {} keys", args.filter, counted(keys.len())));
     match &keys {

@@ -24,6 +24,7 @@ use slatedb::object_store::local::LocalFileSystem;
 use crate::errors::{Failure, Result};
 use crate::interrupt::StopFlag;
 use crate::progress::Progress;
+use crate::secret_file::refuse_without_secret;
 
 use measured::{Measured, Plan};
 use source::Source;
@@ -98,6 +99,7 @@ const MIN_ROWS: usize = 1_000;
 /// # Errors
 /// `BadInput` for a folder, keys or filter that cannot be used; `DoesNotHold` if two stores answer differently.
 pub(crate) fn run(args: &DemoArgs) -> Result<()> {
+    refuse_without_secret(args.filter.split('@').next().unwrap_or_default())?;
     let source = args.source()?;
     let lacuna = RangeFilters::parse(&format!("{} codec={} seed={}", args.filter, source.codec, args.seed))?;
     let ssts = args.ssts_for(source.rows.len())?;

@@ -54,12 +54,15 @@ impl RangeFilters {
         Self { guard: TableGuard::new(spec) }
     }
 
-    /// Filters of the spec that `text` names, see [`GuardSpec`].
+    /// Filters of the spec that `text` names, see [`GuardSpec`]. A text holds no secret: for a family that hashes under one, take
+    /// [`new`](Self::new) and [`GuardSpec::with_secret`].
     ///
     /// # Errors
     /// `InvalidInput` that says which word is wrong.
     pub fn parse(text: &str) -> Result<Self> {
-        GuardSpec::parse(text).map(Self::new)
+        let spec = GuardSpec::parse(text)?;
+        spec.check_secret()?;
+        Ok(Self::new(spec))
     }
 
     /// Remembers `capacity` empty scans, one in `every`, instead of 20,000 and one in 100. What was remembered before is
@@ -151,7 +154,7 @@ impl RangeFilters {
     /// `SstFileWriter`. A remote compaction worker needs it in its own options.
     ///
     /// # Panics
-    /// If a comparator other than RocksDB's bytewise one has been set, see [`try_install`](Self::try_install).
+    /// If a comparator other than RocksDB's bytewise one has been set, or the spec needs a secret and has none, see [`try_install`](Self::try_install).
     pub fn install(&self, options: &mut Options) {
         self.try_install(options).unwrap_or_else(|problem| panic!("{problem}"));
     }
@@ -160,7 +163,8 @@ impl RangeFilters {
     ///
     /// # Errors
     /// `InvalidInput` if the options have a comparator other than RocksDB's bytewise one: a reverse one, one of your own,
-    /// or one with user-defined timestamps. Leave column families of such options without filters.
+    /// or one with user-defined timestamps. Leave column families of such options without filters. Also if no table would get a
+    /// filter: the spec hashes under a secret and has none, or its codec makes byte strings.
     ///
     /// ```
     /// use lacuna_rocksdb::RangeFilters;
@@ -180,13 +184,15 @@ impl RangeFilters {
                  family without filters"
             )));
         }
+        self.spec().check_secret()?;
         shim::add_collector(options, &self.guard);
         self.watch_tables(options);
         Ok(())
     }
 
     /// Makes the collector known to RocksDB by the name that OPTIONS files note, `LacunaRangeFilter`. Options loaded from
-    /// such a file then build filters of the noted spec, with counts of their own. Once per process is enough.
+    /// such a file then build filters of the noted spec, with counts of their own; none of a spec that needs a secret, which no
+    /// file holds. Once per process is enough.
     pub fn register() {
         shim::register();
     }

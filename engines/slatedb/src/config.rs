@@ -47,12 +47,15 @@ impl RangeFilters {
         Self { spec, shared, policies: vec![Arc::new(policy)] }
     }
 
-    /// Filters of the spec that `text` names, see [`GuardSpec`].
+    /// Filters of the spec that `text` names, see [`GuardSpec`]. A text holds no secret: for a family that hashes under one, take
+    /// [`new`](Self::new) and [`GuardSpec::with_secret`].
     ///
     /// # Errors
     /// `InvalidInput` that says which word is wrong.
     pub fn parse(text: &str) -> Result<Self> {
-        GuardSpec::parse(text).map(Self::new)
+        let spec = GuardSpec::parse(text)?;
+        spec.check_secret()?;
+        Ok(Self::new(spec))
     }
 
     /// Remembers `capacity` empty scans, one in `every`, instead of 20,000 and one in 100. What was remembered before is
@@ -123,9 +126,33 @@ impl RangeFilters {
 
     /// Sets the policies of a database, reader, compactor or compaction worker, in place of those it had: every SST
     /// written from here on has a filter.
+    ///
+    /// # Panics
+    /// If the spec needs a secret and has none, see [`try_install`](Self::try_install).
     #[must_use]
     pub fn install<B: ApplyFilters>(&self, builder: B) -> B {
-        builder.with_policies(self.policies())
+        self.try_install(builder).unwrap_or_else(|problem| panic!("{problem}"))
+    }
+
+    /// As [`install`](Self::install), without a panic. Code that hands over the [`policies`](Self::policies) itself can ask
+    /// [`GuardSpec::check_secret`].
+    ///
+    /// # Errors
+    /// `InvalidInput` if no SST would get a filter: the spec hashes under a secret and has none, or its codec makes byte strings.
+    ///
+    /// ```
+    /// use lacuna_slatedb::{GuardSpec, RangeFilters};
+    /// use slatedb::{Db, object_store::memory::InMemory};
+    /// use std::sync::Arc;
+    ///
+    /// let lacuna = RangeFilters::new(GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8")?);
+    /// let problem = lacuna.try_install(Db::builder("sensors", Arc::new(InMemory::new()))).map(|_| ()).unwrap_err();
+    /// assert!(problem.to_string().ends_with("give one with GuardSpec::with_secret"), "{problem}");
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    pub fn try_install<B: ApplyFilters>(&self, builder: B) -> Result<B> {
+        self.spec.check_secret()?;
+        Ok(builder.with_policies(self.policies()))
     }
 
     /// The spec that is built.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use lacuna_base::internal::thinned;
 use lacuna_base::{
     AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Envelope, Error, ErrorKind, KeyRange, KeySpace,
-    KindId, Result, Sample, SortedKeys,
+    KindId, Result, Sample, Secret, SortedKeys,
 };
 use lacuna_workload::Workload;
 
@@ -54,6 +54,8 @@ pub struct Setting<'a> {
     pub workload: &'a Workload,
     /// Seed of the filters' hashes; the workload's own seed, so that a row names one.
     pub seed: u64,
+    /// For specs that hash under one; others leave it aside. No row and no report has it.
+    pub secret: Option<Secret>,
 }
 
 /// Measures every contender side by side, in the order given. `progress` is called with what is being done.
@@ -142,12 +144,16 @@ impl<K: BenchKey + ?Sized> Built<K> {
         contender: &Contender<'_>,
         keys: SortedKeys<'_, K>,
         sample: &Arc<Sample<K>>,
-        seed: u64,
+        setting: &Setting<'_>,
     ) -> Result<Self> {
         let spec = K::spec(contender.spec)?;
         let plan = BuildPlan::new(Budget::bits_per_key(contender.bits_per_key)?)
             .with_sample(Arc::clone(sample))
-            .with_seed(seed);
+            .with_seed(setting.seed);
+        let plan = match setting.secret {
+            Some(secret) => plan.with_secret(secret),
+            None => plan,
+        };
         let sealed = spec.build(keys, &plan)?;
         let (envelope, _) = Envelope::open(sealed.as_bytes())?;
         // The width of the window; 0 stands for a place map.
@@ -188,7 +194,7 @@ impl<'a, K: BenchKey + ?Sized> Field<'a, K> {
                 break;
             }
             watch.progress(Progress { stage: "building", done, of: contenders.len() });
-            let tried = match Built::try_new(contender, inputs.keys, &sample, setting.seed) {
+            let tried = match Built::try_new(contender, inputs.keys, &sample, setting) {
                 Ok(built) => Ok(field.ask(built, &questions, inputs)),
                 Err(error) => Err(Unfit::new(
                     contender,

@@ -10,7 +10,7 @@ use crate::workloads::{byte_workload, workload};
 fn measured(workload: &Workload, contenders: &[(&str, f64)]) -> Result<Vec<Row>> {
     let contenders: Vec<Contender<'_>> =
         contenders.iter().map(|&(spec, bits_per_key)| Contender { spec, bits_per_key }).collect();
-    let setting = Setting { keys: "the keys", queries: "the queries", workload, seed: 3 };
+    let setting = Setting { keys: "the keys", queries: "the queries", workload, seed: 3, secret: None };
     measure(&contenders, &setting, Effort::SMALL, &mut |_| {})
 }
 
@@ -78,7 +78,7 @@ fn impossible_measurements_are_refused() {
 #[test]
 fn every_stage_is_announced() {
     let workload = workload("uniform:100", "points:10", 1);
-    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1 };
+    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1, secret: None };
     let mut stages: Vec<&str> = Vec::new();
     let mut hear = |progress: Progress| {
         assert!(progress.done <= progress.of, "{progress:?}");
@@ -112,7 +112,7 @@ impl Watch for Impatient {
 #[test]
 fn a_filter_that_does_not_fit_is_an_outcome() {
     let workload = byte_workload("uniform:2k", "points:200", 1);
-    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1 };
+    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1, secret: None };
     let contenders = ["surf", "bloom"].map(|spec| Contender { spec, bits_per_key: 4.0 });
     let mut watch = Impatient { filters: usize::MAX, found: Vec::new() };
     let outcomes = measure_fitting(&contenders, &setting, Effort::SMALL, &mut watch).expect("bloom fits");
@@ -128,7 +128,7 @@ fn a_filter_that_does_not_fit_is_an_outcome() {
 #[test]
 fn an_ended_measurement_keeps_what_is_done() {
     let workload = workload("uniform:1k", "points:100", 1);
-    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1 };
+    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1, secret: None };
     let contenders = ["bloom", "grafite", "bucketing"].map(|spec| Contender { spec, bits_per_key: 14.0 });
     let mut watch = Impatient { filters: 2, found: Vec::new() };
     let outcomes = measure_fitting(&contenders, &setting, Effort::FULL, &mut watch).expect("all fit");

@@ -13,6 +13,7 @@ use crate::arguments::{KeyArgs, bits_per_key};
 use crate::errors::Result;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::secret_file::refuse_without_secret;
 use crate::work_folder::WorkFolder;
 
 const EXAMPLES: &str = "\
@@ -136,6 +137,10 @@ pub(super) fn run(args: &EngineArgs) -> Result<()> {
 
 fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>> {
     let input = QueryInput::parse(&args.queries)?;
+    // The text names the same families in both key spaces; what is wrong with one is said before the keys are read.
+    let words = words(args);
+    let families = words.iter().filter(|word| !["none", "engine"].contains(&word.as_str()));
+    families.map(|family| refuse_without_secret(family)).collect::<CoreResult<()>>()?;
     let setting = setting(args, &input)?
         .with_value_bytes(args.value_bytes)
         .with_levels(args.levels, args.size_ratio)?
@@ -147,7 +152,7 @@ fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>
         Some(cache_bytes) => setting.with_cache_bytes(cache_bytes),
         None => setting,
     };
-    let filters = filters(args, &setting)?;
+    let filters = filters(args, words, &setting)?;
     let row_bytes = (setting.keys().total_bytes() + setting.keys().len() * args.value_bytes) as u64;
     let folder = WorkFolder::create("bench", None, row_bytes * filters.len() as u64)?;
     // Databases of the engines go into the temporary folder of the process.
@@ -174,15 +179,19 @@ fn setting(args: &EngineArgs, input: &QueryInput) -> CoreResult<EngineSetting> {
     }
 }
 
-/// Every filter with every budget; no filter once.
-fn filters(args: &EngineArgs, setting: &EngineSetting) -> CoreResult<Vec<FilterChoice>> {
-    let words = match &args.filters {
+/// The filters asked for.
+fn words(args: &EngineArgs) -> Vec<String> {
+    match &args.filters {
         Some(text) => split_specs(text),
         None => {
             let ends = |name: &str| name.to_owned();
             [ends("none"), ends("engine")].into_iter().chain(every_family()).chain([ends("auto")]).collect()
         }
-    };
+    }
+}
+
+/// Every filter with every budget; no filter once.
+fn filters(args: &EngineArgs, words: Vec<String>, setting: &EngineSetting) -> CoreResult<Vec<FilterChoice>> {
     let mut filters = Vec::new();
     for word in words {
         for &bits_per_key in &args.bits_per_key {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lacuna_base::{Budget, Error, Result as CoreResult};
+use lacuna_base::{Budget, Error, Result as CoreResult, Secret};
 use lacuna_bench::report::Provenance;
 use lacuna_bench::{
     Contender, Effort, Machine, Outcome, Progress as Stage, Row, Setting, Watch, measure_fitting, report,
@@ -17,6 +17,7 @@ use crate::errors::{Failure, Result};
 use crate::interrupt::StopFlag;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::secret_file::SecretArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,18 +77,22 @@ pub(super) struct FiltersArgs {
     /// Seed of the hashes, of generated keys and of the queries
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+
+    #[command(flatten)]
+    secret: SecretArgs,
 }
 
 /// Runs the comparison.
 pub(super) fn run(args: &FiltersArgs) -> Result<()> {
     let specs = specs(args)?;
+    let secret = args.secret.load(&specs.iter().map(String::as_str).collect::<Vec<_>>())?;
     let inputs = args.queries.iter().map(|text| QueryInput::parse(text)).collect::<CoreResult<Vec<_>>>()?;
     args.report.as_deref().map(make_folder).transpose()?;
     let keys = args.keys.load(args.seed)?;
     let stop = StopFlag::with_results();
     let (mut printer, mut outcomes) = (Printer::new(args.format), Vec::new());
     for input in &inputs {
-        let found = outcomes_of(args, &specs, input, &keys, &stop)?;
+        let found = outcomes_of(args, (&specs, secret), input, &keys, &stop)?;
         printer.print(&found)?;
         outcomes.extend(found);
         if stop.is_set() {
@@ -130,7 +135,7 @@ fn make_folder(folder: &Path) -> CoreResult<()> {
 /// What became of every filter with every budget.
 fn outcomes_of(
     args: &FiltersArgs,
-    specs: &[String],
+    (specs, secret): (&[String], Option<Secret>),
     input: &QueryInput,
     keys: &TypedKeys,
     stop: &StopFlag,
@@ -142,7 +147,8 @@ fn outcomes_of(
         .iter()
         .flat_map(|spec| args.bits_per_key.iter().map(move |&bits_per_key| Contender { spec, bits_per_key }))
         .collect();
-    let setting = Setting { keys: args.keys.name(), queries: &queries, workload: &workload, seed: args.seed };
+    let keys = args.keys.name();
+    let setting = Setting { keys, queries: &queries, workload: &workload, seed: args.seed, secret };
     let effort = if args.quick { Effort::SMALL } else { Effort::FULL };
     let mut viewer = Viewer { queries: &queries, progress, stop };
     measure_fitting(&contenders, &setting, effort, &mut viewer)
@@ -213,13 +219,14 @@ fn provenance(args: &FiltersArgs, specs: &[String]) -> Provenance {
 fn command_line(args: &FiltersArgs, specs: &[String]) -> String {
     let budgets: Vec<String> = args.bits_per_key.iter().map(f64::to_string).collect();
     format!(
-        "lacuna bench filters --filters {} {} --queries {} --bits-per-key {}{} --seed {}",
+        "lacuna bench filters --filters {} {} --queries {} --bits-per-key {}{} --seed {}{}",
         specs.join(","),
         args.keys.as_arguments(),
         args.queries.join(","),
         budgets.join(","),
         if args.quick { " --quick" } else { "" },
-        args.seed
+        args.seed,
+        args.secret.as_arguments()
     )
 }
 

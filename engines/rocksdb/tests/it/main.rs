@@ -14,6 +14,7 @@ mod partitions;
 mod points;
 mod saved_reads;
 mod scans;
+mod secrets;
 mod seeks;
 mod support;
 mod traps_bytes;

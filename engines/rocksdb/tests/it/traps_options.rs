@@ -8,6 +8,7 @@ use lacuna_base::{CodecId, Cover, KeyCodec, Result, U64Range};
 use lacuna_rocksdb::{GuardCodec, GuardSpec, RangeFilters};
 use rust_rocksdb::{Cache, DB, Env, Options, ReadOptions};
 
+use crate::secrets::options_files_name_the_spec_and_not_the_secret;
 use crate::support::{TestDb, compact_all, gap, key, options, rows_of};
 
 const SPEC: &str = "grafite@16 codec=fixed_be:8";
@@ -177,6 +178,7 @@ fn options_files_name_the_collector() {
     assert_eq!(unregistered, (0, 1), "RocksDB passes over a collector whose name it does not know");
     RangeFilters::register();
     assert_eq!(skipped_and_missing(&test, "/registered"), (1, 0), "the spec was in the file");
+    options_files_name_the_spec_and_not_the_secret();
 }
 
 /// Fills a database opened with what the OPTIONS file of `test` says, and asks its one table.

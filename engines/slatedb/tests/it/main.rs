@@ -11,6 +11,7 @@ mod learned_gaps;
 mod panics;
 mod saved_reads;
 mod scans;
+mod secrets;
 mod support;
 mod surf;
 mod traps_build;
