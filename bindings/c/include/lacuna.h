@@ -15,6 +15,9 @@
 #define LACUNA_VERSION_PATCH 0
 #define LACUNA_VERSION "0.1.0"
 
+// Bytes of a secret.
+#define LACUNA_SECRET_BYTES 16
+
 // How a call ended.
 typedef enum {
   // It worked.
@@ -137,6 +140,14 @@ typedef struct LacunaCollector LacunaCollector;
 // A range that one iterator scans. The iterator must carry the same bounds for its whole life.
 typedef struct LacunaQuestion LacunaQuestion;
 
+// What an enemy must not guess: bytes of the system's source of randomness, the same for all filters of a program. Take them
+// from a file or from the environment, never from the arguments of a program, which others see. A filter holds a key that was
+// made of them, and is opened without them.
+typedef struct {
+  // The bytes.
+  uint8_t bytes[LACUNA_SECRET_BYTES];
+} LacunaSecret;
+
 // What a filter is to be, besides its keys. Start from `{0}`: what is zero has its usual value, and a budget must be
 // given, in bits or as a rate. It is read by the call it is given to and not needed afterwards.
 typedef struct {
@@ -150,12 +161,14 @@ typedef struct {
   double rate;
   // See `rate`; 0 means 1.
   uint64_t max_range_len;
-  // Seed of the hashes. Kept secret, it denies an adversary the choice of bad queries.
+  // Seed of the hashes. It spreads what a filter gets wrong; against those who choose their queries to meet it there is `secret`.
   uint64_t seed;
   // What the keys stand for, to be noted in the filter. Unknown: the type in the function's name.
   LacunaKeyType key_type;
   // Queries to design for; null if none are known.
   const LacunaSample *sample;
+  // For the specs that hash under a secret, "ribbon:secret" and "grafite:secret", of integers; null for others.
+  const LacunaSecret *secret;
 } LacunaPlan;
 
 // Bytes that something else owns.
@@ -244,7 +257,7 @@ extern "C" {
 // Builds a filter of `count` keys, in any order and with repeats. Ascending keys without repeats are not copied, others
 // are copied and sorted: 8 bytes a key. On success `*filter` is to be closed with `lacuna_close`; on failure it is null.
 //
-// Same keys, spec, budget, sample and seed give the same bytes on every machine and in every language. From any thread.
+// Same keys, spec, budget, sample, seed and secret give the same bytes on every machine and in every language. From any thread.
 //
 // # Safety
 // `count` values are readable at `keys`, `plan` is readable and its pointers are as it says, and `filter` may be written.
@@ -612,6 +625,15 @@ LacunaStatus lacuna_sample_add_bytes(LacunaSample *sample,
 // `sample` came from `lacuna_sample_new` and is not used again.
 void lacuna_sample_free(LacunaSample *sample);
 
+// Reads a secret from 32 hexadecimal digits, as `openssl rand -hex 16` prints them into the file that `lacuna build --secret-file`
+// takes; white space around them is passed over. On failure nothing is written, and no message repeats the text. From any thread.
+//
+// # Safety
+// `size` bytes are readable at `text`, and `secret` may be written.
+LacunaStatus lacuna_secret_read(const char *text,
+                                size_t size,
+                                LacunaSecret *secret);
+
 // Names the next key that a filter of unsigned integers may hold, at `from` or beyond it in this direction: an engine opens
 // files in the order of their candidates, and stops when a key that it has read is before every candidate left.
 // `LACUNA_STATUS_UNSUPPORTED` unless the family is "surf". From any thread.
@@ -699,11 +721,25 @@ void lacuna_collector_free(LacunaCollector *collector);
 const char *lacuna_property_name(void);
 
 // A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
-// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 256 MiB. From any thread.
+// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 256 MiB. `secret` is for specs that hash under
+// one, such as `ribbon:secret@14 codec=fixed_be:8`, and else null: it is no part of the text, which RocksDB notes in its
+// OPTIONS files. From any thread.
+//
+// # Safety
+// `size` bytes are readable at `spec`; `secret` is readable or null.
+LacunaTableGuard *lacuna_table_guard_new(const char *spec,
+                                         size_t size,
+                                         size_t max_bytes,
+                                         const LacunaSecret *secret);
+
+// A guard for a spec that RocksDB has noted in an OPTIONS file. As `lacuna_table_guard_new`, but a spec that needs a secret is
+// taken without one, so that such a file can be read: tables are asked, and those written get no filter, which is counted. From
+// any thread.
 //
 // # Safety
 // `size` bytes are readable at `spec`.
-LacunaTableGuard *lacuna_table_guard_new(const char *spec, size_t size, size_t max_bytes);
+LacunaTableGuard *lacuna_table_guard_noted(const char *spec,
+                                           size_t size);
 
 // Another handle of the same guard, to be freed too; null for null. From any thread.
 //

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -323,6 +324,15 @@ class Sample {
   std::unique_ptr<LacunaSample, Free> sample_;
 };
 
+// The secret in 32 hexadecimal digits, such as the file for `lacuna build --secret-file` holds; see LacunaSecret.
+inline Result<LacunaSecret> try_read_secret(std::string_view text) {
+  LacunaSecret secret;
+  auto status = lacuna_secret_read(text.data(), text.size(), &secret);
+  if (status != LACUNA_STATUS_OK) return detail::last_error(status);
+  return secret;
+}
+inline LacunaSecret read_secret(std::string_view text) { return try_read_secret(text).value(); }
+
 // What a filter is to be, besides its keys; LacunaPlan has what the members mean.
 struct Plan {
   std::string spec;
@@ -334,6 +344,7 @@ struct Plan {
   LacunaKeyType key_type = LACUNA_KEY_TYPE_UNKNOWN;
   // Must live until the filter is built, or its builder made.
   const LacunaSample* sample = nullptr;
+  std::optional<LacunaSecret> secret;
 
   // So many bits for each distinct key.
   static Plan bits(double bits_per_key) {
@@ -368,6 +379,11 @@ struct Plan {
     return std::move(*this);
   }
 
+  Plan with_secret(const LacunaSecret& value) && {
+    secret = value;
+    return std::move(*this);
+  }
+
   // As C has it, valid as long as this plan.
   template <class Key>
   LacunaPlan raw() const noexcept {
@@ -380,6 +396,7 @@ struct Plan {
     plan.seed = seed;
     plan.key_type = is_string || key_type != LACUNA_KEY_TYPE_UNKNOWN ? key_type : KeyTraits<Key>::type;
     plan.sample = sample;
+    plan.secret = secret ? &*secret : nullptr;
     return plan;
   }
 };

@@ -28,7 +28,7 @@ namespace detail {
 
 inline const lacuna_collector_vtable* Vtable() {
   static const lacuna_collector_vtable vtable = {
-      [](const char* spec, size_t size) -> void* { return lacuna_table_guard_new(spec, size, 0); },
+      [](const char* spec, size_t size) -> void* { return lacuna_table_guard_noted(spec, size); },
       [](void* state) { lacuna_table_guard_free(static_cast<LacunaTableGuard*>(state)); },
       [](void* state, int level) -> void* {
         return lacuna_collector_new(static_cast<LacunaTableGuard*>(state), level);
@@ -62,13 +62,12 @@ enum class Direction { kForward, kReverse };
 class RangeFilters {
  public:
   // Throws std::invalid_argument if the spec is wrong. A table's filter takes at most `max_bytes`, 256 MiB if 0.
-  explicit RangeFilters(std::string spec, size_t max_bytes = 0)
-      : guard_(lacuna_table_guard_new(spec.data(), spec.size(), max_bytes), detail::FreeGuard()),
-        spec_(std::move(spec)) {
-    if (guard_ == nullptr) {
-      throw std::invalid_argument(lacuna_last_error());
-    }
-  }
+  explicit RangeFilters(std::string spec, size_t max_bytes = 0) : RangeFilters(std::move(spec), nullptr, max_bytes) {}
+
+  // For a spec that hashes under a secret, such as "ribbon:secret@14 codec=fixed_be:8". OPTIONS files name the spec alone: give
+  // the secret again at each start, to filters that are added to options of your own, not to those that a file holds.
+  RangeFilters(std::string spec, const LacunaSecret& secret, size_t max_bytes = 0)
+      : RangeFilters(std::move(spec), &secret, max_bytes) {}
 
   // For ColumnFamilyOptions::table_properties_collector_factories.
   std::shared_ptr<ROCKSDB_NAMESPACE::TablePropertiesCollectorFactory> CollectorFactory() const {
@@ -90,6 +89,14 @@ class RangeFilters {
   }
 
  private:
+  RangeFilters(std::string spec, const LacunaSecret* secret, size_t max_bytes)
+      : guard_(lacuna_table_guard_new(spec.data(), spec.size(), max_bytes, secret), detail::FreeGuard()),
+        spec_(std::move(spec)) {
+    if (guard_ == nullptr) {
+      throw std::invalid_argument(lacuna_last_error());
+    }
+  }
+
   friend class RangeRead;
   using Question = std::shared_ptr<LacunaQuestion>;
 

@@ -12,7 +12,7 @@ use crate::status::{Status, attempt};
 /// Builds a filter of `count` keys, in any order and with repeats. Ascending keys without repeats are not copied, others
 /// are copied and sorted: 8 bytes a key. On success `*filter` is to be closed with `lacuna_close`; on failure it is null.
 ///
-/// Same keys, spec, budget, sample and seed give the same bytes on every machine and in every language. From any thread.
+/// Same keys, spec, budget, sample, seed and secret give the same bytes on every machine and in every language. From any thread.
 ///
 /// # Safety
 /// `count` values are readable at `keys`, `plan` is readable and its pointers are as it says, and `filter` may be written.

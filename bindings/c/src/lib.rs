@@ -3,7 +3,7 @@
 //! `include/lacuna.h` is written by cbindgen from this crate and checked in; a test holds the two together.
 //! `include/lacuna_rocksdb.h` stands on it: a collector factory and table filters for programs that use RocksDB in C++.
 //!
-//! - `lacuna_build_*`, `lacuna_builder_*`, [`Plan`], `lacuna_sample_*`: a filter of keys, at once or one by one;
+//! - `lacuna_build_*`, `lacuna_builder_*`, [`Plan`], `lacuna_sample_*`, [`Secret`]: a filter of keys, at once or one by one;
 //! - [`lacuna_open`], [`lacuna_open_borrowed`], [`lacuna_bytes`], [`lacuna_close`]: its bytes, of any origin;
 //! - `lacuna_may_contain_*`, `lacuna_count_*`, `lacuna_seek_*`: questions;
 //! - [`lacuna_inspect`], [`lacuna_describe`], [`lacuna_explain`]: what it is;
@@ -32,6 +32,7 @@ mod property;
 mod questions;
 mod sample;
 mod sealing;
+mod secret;
 mod seek;
 mod status;
 mod table;
@@ -64,6 +65,7 @@ pub use sample::{
     Sample, lacuna_sample_add_bytes, lacuna_sample_add_f64, lacuna_sample_add_i64, lacuna_sample_add_u64,
     lacuna_sample_free, lacuna_sample_new,
 };
+pub use secret::{SECRET_BYTES, Secret, lacuna_secret_read};
 pub use seek::{
     Candidate, Direction, DirectionNumber, lacuna_seek_bytes, lacuna_seek_f64, lacuna_seek_i64,
     lacuna_seek_u64,
@@ -74,5 +76,6 @@ pub use table::{
     lacuna_collector_finish, lacuna_collector_free, lacuna_collector_new, lacuna_property_name,
     lacuna_question_free, lacuna_question_may_contain, lacuna_question_new, lacuna_question_note_empty,
     lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_new,
+    lacuna_table_guard_noted,
 };
 pub use version::lacuna_version;

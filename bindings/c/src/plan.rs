@@ -3,11 +3,15 @@
 use std::ffi::c_char;
 use std::sync::Arc;
 
-use lacuna_base::{Budget, BuildPlan, Error, KeyType, Result, Sample as CoreSample};
+use lacuna_base::{
+    Budget, BuildPlan, DynSpec, Error, KeySpace, KeyType, Result, Sample as CoreSample, Secret as CoreSecret,
+};
+use lacuna_families::DesignKey;
 
 use crate::arguments::{shared, text};
 use crate::key_type::{KeyTypeNumber, Values};
 use crate::sample::Sample;
+use crate::secret::{Secret, secret_at};
 
 /// What a filter is to be, besides its keys. Start from `{0}`: what is zero has its usual value, and a budget must be
 /// given, in bits or as a rate. It is read by the call it is given to and not needed afterwards.
@@ -24,12 +28,14 @@ pub struct Plan {
     pub rate: f64,
     /// See `rate`; 0 means 1.
     pub max_range_len: u64,
-    /// Seed of the hashes. Kept secret, it denies an adversary the choice of bad queries.
+    /// Seed of the hashes. It spreads what a filter gets wrong; against those who choose their queries to meet it there is `secret`.
     pub seed: u64,
     /// What the keys stand for, to be noted in the filter. Unknown: the type in the function's name.
     pub key_type: KeyTypeNumber,
     /// Queries to design for; null if none are known.
     pub sample: *const Sample,
+    /// For the specs that hash under a secret, "ribbon:secret" and "grafite:secret", of integers; null for others.
+    pub secret: *const Secret,
 }
 
 impl Plan {
@@ -56,7 +62,7 @@ impl Plan {
 }
 
 /// A plan that has been read: nothing of it is the caller's.
-pub(crate) struct Recipe<K: lacuna_base::KeySpace + ?Sized> {
+pub(crate) struct Recipe<K: KeySpace + ?Sized> {
     /// The spec's text.
     pub(crate) spec: String,
     /// The rest.
@@ -70,11 +76,12 @@ pub(crate) struct Recipe<K: lacuna_base::KeySpace + ?Sized> {
 pub(crate) unsafe fn integer_recipe(plan: *const Plan, values: Values) -> Result<Recipe<u64>> {
     // SAFETY: as the caller promises.
     let (plan, spec, key_type) = unsafe { common(plan, values, "grafite") }?;
-    lacuna_families::spec::<u64>(&spec)?;
+    // SAFETY: as the caller promises.
+    let secret = secret_for::<u64>(&spec, unsafe { secret_at(plan.secret) })?;
     // SAFETY: as the caller promises.
     let sample =
         unsafe { plan.queries() }?.map_or_else(|| Ok(Arc::default()), |sample| sample.integers(values));
-    Ok(Recipe { spec, plan: with(plan, sample?, key_type)? })
+    Ok(Recipe { spec, plan: with(plan, sample?, secret, key_type)? })
 }
 
 /// The recipe for a filter of byte strings.
@@ -84,10 +91,11 @@ pub(crate) unsafe fn integer_recipe(plan: *const Plan, values: Values) -> Result
 pub(crate) unsafe fn string_recipe(plan: *const Plan) -> Result<Recipe<[u8]>> {
     // SAFETY: as the caller promises.
     let (plan, spec, key_type) = unsafe { common(plan, Values::Strings, "auto") }?;
-    lacuna_families::spec::<[u8]>(&spec)?;
+    // SAFETY: as the caller promises.
+    let secret = secret_for::<[u8]>(&spec, unsafe { secret_at(plan.secret) })?;
     // SAFETY: as the caller promises.
     let sample = unsafe { plan.queries() }?.map_or_else(|| Ok(Arc::default()), Sample::strings);
-    Ok(Recipe { spec, plan: with(plan, sample?, key_type)? })
+    Ok(Recipe { spec, plan: with(plan, sample?, secret, key_type)? })
 }
 
 /// What does not depend on the key space.
@@ -102,11 +110,24 @@ unsafe fn common<'a>(plan: *const Plan, values: Values, usual: &str) -> Result<(
     Ok((plan, spec.to_owned(), values.noted_type(plan.key_type.checked()?)?))
 }
 
-fn with<K: lacuna_base::KeySpace + ?Sized>(
+/// The secret, if it goes together with `spec`: known before there are keys.
+fn secret_for<K: DesignKey + ?Sized>(spec: &str, secret: Option<CoreSecret>) -> Result<Option<CoreSecret>> {
+    let secret_use = DynSpec::<K>::secret_use(&*lacuna_families::spec::<K>(spec)?);
+    secret_use.check::<K>(spec, secret.is_some(), "with the plan")?;
+    secret_use.check_used(spec, secret.is_some())?;
+    Ok(secret)
+}
+
+fn with<K: KeySpace + ?Sized>(
     plan: &Plan,
     sample: Arc<CoreSample<K>>,
+    secret: Option<CoreSecret>,
     key_type: KeyType,
 ) -> Result<BuildPlan<K>> {
     let planned = BuildPlan::new(plan.budget()?).with_seed(plan.seed).with_key_type(key_type);
-    Ok(planned.with_sample(sample))
+    let planned = planned.with_sample(sample);
+    Ok(match secret {
+        Some(secret) => planned.with_secret(secret),
+        None => planned,
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_base::{Budget, BuildPlan, DynSpec, Error, KeyType, Result, Sample, Sealed, SortedKeys};
+use lacuna_base::{Budget, BuildPlan, DynSpec, Error, KeyType, Result, Sample, Sealed, Secret, SortedKeys};
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_guard::internal::GuardKey;
 
@@ -21,6 +21,7 @@ pub(crate) struct Order {
     budget: Budget,
     spec: String,
     seed: u64,
+    secret: Option<Secret>,
 }
 
 /// Queries that found nothing: their lower and upper ends.
@@ -37,13 +38,14 @@ impl Order {
     /// An order for a family within bits or a rate.
     ///
     /// # Errors
-    /// `InvalidInput` if both are given, one is out of bounds, or there is no such family.
+    /// `InvalidInput` if both are given, one is out of bounds, there is no such family, or it and the secret do not go together.
     pub(crate) fn new(
         bits_per_key: Option<f64>,
         rate: Option<f64>,
         range_len: Option<u64>,
         spec: &str,
         seed: u64,
+        secret: Option<Secret>,
     ) -> Result<Self> {
         let budget = match (bits_per_key, rate, range_len) {
             (Some(_), Some(_), _) => Err(Error::invalid_input("give bits_per_key or rate, not both")),
@@ -52,8 +54,10 @@ impl Order {
             (bits_per_key, None, None) => Budget::bits_per_key(bits_per_key.unwrap_or(USUAL_BITS_PER_KEY)),
         }?;
         // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
-        lacuna_families::spec::<u64>(spec)?;
-        Ok(Self { budget, spec: spec.to_owned(), seed })
+        let secret_use = lacuna_families::spec::<u64>(spec)?.secret_use();
+        secret_use.check::<u64>(spec, secret.is_some(), "as secret=")?;
+        secret_use.check_used(spec, secret.is_some())?;
+        Ok(Self { budget, spec: spec.to_owned(), seed, secret })
     }
 
     /// Builds the filter of sorted `keys`, designed for `sample` where the family designs.
@@ -85,6 +89,10 @@ impl Order {
             .with_sample(Arc::new(sample.unwrap_or_default()))
             .with_seed(self.seed)
             .with_key_type(key_type);
+        let plan = match self.secret {
+            Some(secret) => plan.with_secret(secret),
+            None => plan,
+        };
         match self.spec.parse::<AutoSpec>() {
             Ok(auto) => {
                 let design = auto.design(keys, &plan)?;

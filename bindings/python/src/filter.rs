@@ -16,6 +16,7 @@ use crate::held::{Bytes, Held};
 use crate::keys::Keys;
 use crate::progress::Progress;
 use crate::question;
+use crate::secret::secret_of;
 use crate::seek;
 
 /// A range filter: can there be a key in ``[lo, hi]``? ``False`` is always true: there is none. ``True`` means maybe: go and
@@ -73,8 +74,12 @@ impl Filter {
     /// dates, moments, str or bytes. The filter notes their type. Missing values (NaN, NaT, nulls) are refused.
     ///
     /// ``spec`` is a family such as ``"grafite"`` or ``"bloom:k=7"``; ``"auto"`` chooses one for the keys and for ``sample``,
-    /// the lower and upper ends of queries that found nothing. Same keys, spec, budget, sample and seed give the same bytes
+    /// the lower and upper ends of queries that found nothing. Same keys, spec, budget, sample, seed and secret give the same bytes
     /// on every machine: those that the command ``lacuna build`` writes.
+    ///
+    /// ``secret`` is 16 random bytes, for ``"ribbon:secret"`` and ``"grafite:secret"`` over integers: they keep their rate against
+    /// those who know all but the secret and choose their queries. Take it from a file or the environment, not from the source.
+    /// The filter is opened without it.
     ///
     /// ``progress`` is called as ``progress(stage, seconds)`` when a stage (``"sort"``, ``"build"``) begins and ten times a
     /// second until its end. Other threads run meanwhile; the keys are copied before.
@@ -90,7 +95,7 @@ impl Filter {
     /// Traceback (most recent call last):
     /// ValueError: value 1 of keys is None; leave missing values out
     #[staticmethod]
-    #[pyo3(signature = (keys, bits_per_key=None, spec="auto", sample=None, *, rate=None, range_len=None, seed=1, progress=None))]
+    #[pyo3(signature = (keys, bits_per_key=None, spec="auto", sample=None, *, rate=None, range_len=None, seed=1, secret=None, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
     fn build(
         py: Python<'_>,
@@ -101,10 +106,12 @@ impl Filter {
         rate: Option<f64>,
         range_len: Option<u64>,
         seed: u64,
+        secret: Option<&Bound<'_, PyAny>>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let failed = |error: Error| raised(py, &error);
-        let order = Order::new(bits_per_key, rate, range_len, spec, seed).map_err(failed)?;
+        let secret = secret.map(secret_of).transpose()?;
+        let order = Order::new(bits_per_key, rate, range_len, spec, seed, secret).map_err(failed)?;
         let values = Column::read(keys, "keys")?.into_owned()?;
         let sample = sample.map(sample_values).transpose()?;
         let progress = Progress::new(progress);

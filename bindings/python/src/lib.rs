@@ -26,6 +26,7 @@ mod keys;
 mod progress;
 mod question;
 mod scalar;
+mod secret;
 mod seek;
 mod value;
 mod values;

@@ -147,7 +147,7 @@ impl RangeFilters {
     ///
     /// let lacuna = RangeFilters::new(GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8")?);
     /// let problem = lacuna.try_install(Db::builder("sensors", Arc::new(InMemory::new()))).map(|_| ()).unwrap_err();
-    /// assert!(problem.to_string().ends_with("give one with GuardSpec::with_secret"), "{problem}");
+    /// assert!(problem.to_string().ends_with("give one beside the text of the spec"), "{problem}");
     /// # Ok::<(), lacuna_base::Error>(())
     /// ```
     pub fn try_install<B: ApplyFilters>(&self, builder: B) -> Result<B> {

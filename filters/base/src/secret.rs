@@ -41,6 +41,11 @@ impl Secret {
         Self(bytes)
     }
 
+    /// The bytes again, for a binding that hands them on. No text of a secret has them.
+    pub const fn to_bytes(self) -> [u8; Self::BYTES] {
+        self.0
+    }
+
     /// The key of the filter over `keys`. Other keys make another one: what is learned of a filter's mistakes is of no use at the
     /// next.
     pub fn key_for(&self, keys: &[u64]) -> [u64; 2] {

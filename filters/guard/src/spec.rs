@@ -156,7 +156,7 @@ impl GuardSpec {
 
     fn check_secret_of<K: GuardKey + KeySpace + ?Sized>(&self, family: &str) -> Result<()> {
         let secret_use = K::spec(family)?.secret_use();
-        secret_use.check::<K>(family, self.secret.is_some(), "with GuardSpec::with_secret")
+        secret_use.check::<K>(family, self.secret.is_some(), "beside the text of the spec")
     }
 
     /// Sets the codec.
@@ -354,7 +354,7 @@ mod tests {
         }
         let spec = GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8").unwrap();
         let said = spec.check_secret().unwrap_err().to_string();
-        assert_eq!(said, "`ribbon:secret` hashes under a secret: give one with GuardSpec::with_secret");
+        assert_eq!(said, "`ribbon:secret` hashes under a secret: give one beside the text of the spec");
     }
 
     #[test]

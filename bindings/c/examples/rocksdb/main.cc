@@ -94,6 +94,37 @@ void OptionsFilesKnowTheFactory(const std::string& path, const std::string& twin
   Check(filters.counts().skipped > 1'500 && filters.counts().missing == 0, "its tables have filters");
 }
 
+// A secret is no part of the spec, so that no OPTIONS file holds it; a database that is opened with such a file is read.
+void SecretsStayOutOfOptionsFiles(const std::string& path) {
+  constexpr char kUnderSecret[] = "ribbon:secret@16 codec=fixed_be:8";
+  bool is_refused = false;
+  try {
+    lacuna::RangeFilters without(kUnderSecret);
+  } catch (const std::invalid_argument& refused) {
+    is_refused = std::string(refused.what()).find("hashes under a secret") != std::string::npos;
+  }
+  Check(is_refused, "filters that need a secret are refused without one");
+  LacunaSecret secret;
+  const std::string digits = "000102030405060708090a0b0c0d0e0f";  // Yours is random, and in no program's text.
+  Check(lacuna_secret_read(digits.data(), digits.size(), &secret) == LACUNA_STATUS_OK, "these are the digits of a secret");
+  lacuna::RangeFilters filters(kUnderSecret, secret);
+  Options options;
+  options.create_if_missing = true;
+  options.table_properties_collector_factories.push_back(filters.CollectorFactory());
+  auto db = Open(options, path);
+  Fill(db.get());
+  AskBothWays(db.get(), filters);
+  Check(filters.counts().built == 1 && filters.counts().skipped > 1'500, "the table was skipped");
+  db.reset();
+  DBOptions db_options;
+  std::vector<ColumnFamilyDescriptor> families;
+  Check(ROCKSDB_NAMESPACE::LoadLatestOptions(ConfigOptions(), path, &db_options, &families));
+  db = Open(Options(db_options, families.at(0).options), path);
+  lacuna::RangeFilters stranger(kSpec);
+  AskBothWays(db.get(), stranger);
+  Check(stranger.counts().skipped > 1'500, "filters are opened without their secret");
+}
+
 }  // namespace
 
 int main() {
@@ -113,6 +144,7 @@ int main() {
   PropertiesOpenAsFilters(db.get());
   db.reset();
   OptionsFilesKnowTheFactory(path, twin);
+  SecretsStayOutOfOptionsFiles(folder / "secret");
 
   std::printf("tables skipped %llu, read %llu, of %llu questions\n", static_cast<unsigned long long>(counts.skipped),
               static_cast<unsigned long long>(counts.passed),

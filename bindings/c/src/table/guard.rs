@@ -4,10 +4,12 @@ use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use lacuna_base::Error;
+use lacuna_base::{Error, Result};
+use lacuna_guard::GuardSpec;
 use lacuna_rocksdb_property::TableGuard;
 
 use crate::arguments::{free, known, lent, set};
+use crate::secret::{Secret, secret_at};
 use crate::status::attempt;
 
 /// What to build, the remembered queries, and the counts of one column family.
@@ -50,27 +52,62 @@ pub extern "C" fn lacuna_property_name() -> *const c_char {
 }
 
 /// A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
-/// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 256 MiB. From any thread.
+/// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 256 MiB. `secret` is for specs that hash under
+/// one, such as `ribbon:secret@14 codec=fixed_be:8`, and else null: it is no part of the text, which RocksDB notes in its
+/// OPTIONS files. From any thread.
 ///
 /// # Safety
-/// `size` bytes are readable at `spec`.
+/// `size` bytes are readable at `spec`; `secret` is readable or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_table_guard_new(
     spec: *const c_char,
     size: usize,
     max_bytes: usize,
+    secret: *const Secret,
 ) -> *mut Guard {
-    let mut guard = None;
-    attempt(|| {
+    give(|| {
         // SAFETY: as the caller promises.
-        let spec = unsafe { lent(spec.cast::<u8>(), size, "spec") }?;
-        let text = str::from_utf8(spec).map_err(|_| Error::invalid_input("a spec is text in UTF-8"))?;
-        guard = Some(TableGuard::parse(text)?);
+        let (spec, secret) = unsafe { (spec_of(spec, size)?, secret_at(secret)) };
+        let spec = match secret {
+            Some(secret) => spec.with_secret(secret),
+            None => spec,
+        };
+        spec.check_secret()?;
+        let guard = TableGuard::new(spec);
+        Ok(if max_bytes == 0 { guard } else { guard.with_max_bytes(max_bytes) })
+    })
+}
+
+/// A guard for a spec that RocksDB has noted in an OPTIONS file. As `lacuna_table_guard_new`, but a spec that needs a secret is
+/// taken without one, so that such a file can be read: tables are asked, and those written get no filter, which is counted. From
+/// any thread.
+///
+/// # Safety
+/// `size` bytes are readable at `spec`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_table_guard_noted(spec: *const c_char, size: usize) -> *mut Guard {
+    // SAFETY: as the caller promises.
+    give(|| Ok(TableGuard::new(unsafe { spec_of(spec, size) }?)))
+}
+
+/// The spec of this text.
+///
+/// # Safety
+/// If `spec` is not null, `size` bytes are readable there.
+unsafe fn spec_of(spec: *const c_char, size: usize) -> Result<GuardSpec> {
+    // SAFETY: as the caller promises.
+    let spec = unsafe { lent(spec.cast::<u8>(), size, "spec") }?;
+    str::from_utf8(spec).map_err(|_| Error::invalid_input("a spec is text in UTF-8"))?.parse()
+}
+
+/// Hands a guard over; null if there is none.
+fn give(make: impl FnOnce() -> Result<TableGuard>) -> *mut Guard {
+    let mut guard = ptr::null_mut();
+    attempt(|| {
+        guard = Box::into_raw(Box::new(Guard { guard: make()? }));
         Ok(())
     });
-    let Some(guard) = guard else { return ptr::null_mut() };
-    let guard = if max_bytes == 0 { guard } else { guard.with_max_bytes(max_bytes) };
-    Box::into_raw(Box::new(Guard { guard }))
+    guard
 }
 
 /// Another handle of the same guard, to be freed too; null for null. From any thread.

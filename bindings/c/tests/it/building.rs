@@ -24,6 +24,7 @@ fn plan(spec: *const std::ffi::c_char) -> Plan {
         seed: SEED,
         key_type: KeyType::Unknown.into(),
         sample: ptr::null(),
+        secret: ptr::null(),
     }
 }
 

@@ -100,6 +100,7 @@ fn unaligned_pointers_are_errors_and_doubts() {
         seed: 0,
         key_type: KeyType::Unknown.into(),
         sample,
+        secret: ptr::null(),
     };
     let plans = [of(ptr::null()), of(ptr::null())];
     let with_sample = of(ptr::without_provenance(1));

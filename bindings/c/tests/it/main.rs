@@ -6,4 +6,5 @@
 mod building;
 mod filters;
 mod header;
+mod secrets;
 mod tables;

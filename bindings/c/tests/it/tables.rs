@@ -12,7 +12,7 @@ use lacuna_c::{
 
 fn guard(spec: &str) -> *mut Guard {
     // SAFETY: the text is ours.
-    unsafe { lacuna_table_guard_new(spec.as_ptr().cast(), spec.len(), 0) }
+    unsafe { lacuna_table_guard_new(spec.as_ptr().cast(), spec.len(), 0, ptr::null()) }
 }
 
 unsafe extern "C" fn keep(sink: *mut c_void, bytes: *const c_char, size: usize) {

@@ -1,6 +1,6 @@
-/* Builds a filter as `lacuna build` does, to compare the bytes: build TYPE SPEC BITS SEED KEYS OUT
+/* Builds a filter as `lacuna build` does, to compare the bytes: build TYPE SPEC BITS SEED KEYS OUT [SECRET]
  *
- * KEYS holds a key a line, in decimal or as text. */
+ * KEYS holds a key a line, in decimal or as text; SECRET is a file as for --secret-file. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,7 +22,8 @@ int main(int count, char **values) {
   LacunaFilter *filter;
   LacunaStatus status;
   LacunaBytes bytes;
-  if (count != 7 || (file = fopen(values[5], "r")) == NULL) return 2;
+  LacunaSecret secret;
+  if (count < 7 || count > 8 || (file = fopen(values[5], "r")) == NULL) return 2;
   for (; keys < MOST_KEYS && fgets(lines[keys], LONGEST, file) != NULL; keys++) {
     lines[keys][strcspn(lines[keys], "\n")] = '\0';
     strings[keys].data = (const uint8_t *)lines[keys];
@@ -35,6 +36,13 @@ int main(int count, char **values) {
   plan.spec = values[2];
   plan.bits_per_key = strtod(values[3], NULL);
   plan.seed = strtoull(values[4], NULL, 10);
+  if (count == 8) {
+    char text[100];
+    if ((file = fopen(values[7], "r")) == NULL) return 2;
+    if (lacuna_secret_read(text, fread(text, 1, sizeof text, file), &secret) != LACUNA_STATUS_OK) return 2;
+    fclose(file);
+    plan.secret = &secret;
+  }
   if (strcmp(values[1], "u64") == 0) {
     status = lacuna_build_u64(integers, keys, &plan, &filter);
   } else if (strcmp(values[1], "i64") == 0) {

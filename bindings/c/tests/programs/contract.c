@@ -66,7 +66,7 @@ static void null_is_an_error(void) {
   lacuna_collector_free(NULL);
   lacuna_question_free(NULL);
   CHECK(lacuna_collector_new(NULL, 0) == NULL && lacuna_table_guard_clone(NULL) == NULL);
-  CHECK(lacuna_table_guard_new(NULL, 5, 0) == NULL);
+  CHECK(lacuna_table_guard_new(NULL, 5, 0, NULL) == NULL && lacuna_table_guard_noted(NULL, 5) == NULL);
   CHECK(lacuna_question_may_contain(NULL, NULL, 0, NULL, 0));
 }
 
@@ -111,6 +111,29 @@ static void plans_are_checked(void) {
   lacuna_sample_free(sample);
 }
 
+static void secrets_are_checked(void) {
+  static const char DIGITS[] = "000102030405060708090a0b0c0d0e0f\n";
+  uint64_t keys[4] = {1, 20, 300, 4000};
+  LacunaBytes word = {(const uint8_t *)"ant", 3};
+  LacunaSecret secret;
+  LacunaFilter *filter;
+  LacunaPlan plan = {.spec = "ribbon:secret", .bits_per_key = 14};
+  REFUSED(lacuna_build_u64(NULL, 4, &plan, &filter), "hashes under a secret: give one with the plan");
+  REFUSED(lacuna_secret_read(DIGITS, 31, &secret), "32 hexadecimal digits");
+  CHECK(strstr(lacuna_last_error(), "0102") == NULL);
+  REFUSED(lacuna_secret_read(DIGITS, sizeof DIGITS - 1, NULL), "secret is null");
+  CHECK(lacuna_secret_read(DIGITS, sizeof DIGITS - 1, &secret) == LACUNA_STATUS_OK);
+  for (int byte = 0; byte < LACUNA_SECRET_BYTES; byte++) CHECK(secret.bytes[byte] == byte);
+  plan.secret = &secret;
+  REFUSED(lacuna_build_bytes(&word, 1, &plan, &filter), "is for integers");
+  CHECK(lacuna_build_u64(keys, 4, &plan, &filter) == LACUNA_STATUS_OK);
+  memset(&secret, 0, sizeof secret); /* the plan and what it points to may go */
+  for (int key = 0; key < 4; key++) CHECK(lacuna_may_contain_key_u64(filter, keys[key]));
+  lacuna_close(filter);
+  plan.spec = "grafite";
+  REFUSED(lacuna_build_u64(keys, 4, &plan, &filter), "leaves the secret aside");
+}
+
 static void strings_of_null_are_errors(void) {
   LacunaBytes keys[2] = {{NULL, 0}, {NULL, 3}};
   LacunaFilter *filter;
@@ -139,7 +162,7 @@ static void properties_of_tables_open(void) {
   static const char *const SPECS[] = {"grafite@16 codec=fixed_be:8", "grafite@16 codec=bytes", "grafite@16 codec=head:8",
                                       "grafite@16 codec=composite:2,6"};
   for (size_t spec = 0; spec < 4; spec++) {
-    LacunaTableGuard *guard = lacuna_table_guard_new(SPECS[spec], strlen(SPECS[spec]), 0);
+    LacunaTableGuard *guard = lacuna_table_guard_new(SPECS[spec], strlen(SPECS[spec]), 0, NULL);
     LacunaCollector *collector = lacuna_collector_new(guard, 1);
     LacunaFilter *filter = NULL;
     unsigned denied = 0;
@@ -207,6 +230,7 @@ int main(void) {
   null_is_an_error();
   wrong_numbers_are_errors();
   plans_are_checked();
+  secrets_are_checked();
   strings_of_null_are_errors();
   properties_of_tables_open();
   errors_belong_to_a_thread();

@@ -16,7 +16,7 @@ static const uint64_t DOMAIN = UINT64_C(1) << 40;
 
 static const char *const SPECS[] = {NULL, "grafite", "ribbon", "bucketing", "bloom", "blocked_bloom", "prefix_bloom:bits=44",
                                     "rencoder", "rencoder:ss", "surf", "surf:real=4", "surf:cut", "proteus", "snarf",
-                                    "cuckoo", "auto"};
+                                    "cuckoo", "auto", "ribbon:secret", "grafite:secret"};
 
 struct program {
   enum kind kind;
@@ -207,7 +207,11 @@ static bool draw_filter(struct program *p) {
   LacunaPlan plan = {0};
   LacunaSample *sample = random_below(3) == 0 ? draw_sample(p) : NULL;
   LacunaStatus status;
-  p->spec = SPECS[random_below(sizeof SPECS / sizeof *SPECS)];
+  LacunaSecret secret;
+  for (int byte = 0; byte < LACUNA_SECRET_BYTES; byte++) secret.bytes[byte] = (uint8_t)random_below(256);
+  /* The last two are for integers. */
+  p->spec = SPECS[random_below(sizeof SPECS / sizeof *SPECS - (p->kind == STRINGS ? 2 : 0))];
+  if (p->spec != NULL && strstr(p->spec, "secret") != NULL) plan.secret = &secret;
   plan.spec = p->spec;
   plan.seed = random_below(3);
   plan.key_type = p->type;

@@ -166,6 +166,12 @@ class Program {
       bool forward = !(hi < lo);
       CHECK(sample_.try_add(as<Key>(lo), as<Key>(hi)).ok() == forward);
     }
+    if (!std::is_same_v<Key, std::string_view> && random_below(8) == 0) {
+      static const char* const digits[] = {"00112233445566778899aabbccddeeff", "ffeeddccbbaa99887766554433221100\n"};
+      CHECK(!lacuna::try_read_secret("00112233").ok());
+      plan = std::move(plan).with_secret(lacuna::read_secret(digits[random_below(2)]));
+      return std::move(plan).with_spec(random_below(2) == 0 ? "ribbon:secret" : "grafite:secret").with_sample(sample_);
+    }
     return std::move(plan).with_spec(specs[random_below(15)]).with_seed(random_below(9)).with_sample(sample_);
   }
 

@@ -47,6 +47,7 @@ class Filter:
         rate: float | None = None,
         range_len: int | None = None,
         seed: int = 1,
+        secret: bytes | bytearray | None = None,
         progress: Callable[[str, float], object] | None = None,
     ) -> Filter: ...
     @staticmethod

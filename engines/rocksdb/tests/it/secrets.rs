@@ -29,7 +29,7 @@ fn all_is_answered(lacuna: &RangeFilters, db: &DB, numbers: u64) {
 #[test]
 fn a_missing_secret_is_refused_at_installation() {
     let refused = RangeFilters::parse(SPEC).unwrap_err().to_string();
-    assert!(refused.ends_with("hashes under a secret: give one with GuardSpec::with_secret"), "{refused}");
+    assert!(refused.ends_with("hashes under a secret: give one beside the text of the spec"), "{refused}");
     assert!(RangeFilters::parse("grafite@14 codec=fixed_be:8 fallback=grafite:secret").is_err());
     let without = RangeFilters::new(GuardSpec::parse(SPEC).unwrap());
     assert_eq!(without.try_install(&mut Options::default()).unwrap_err().to_string(), refused);

@@ -38,7 +38,7 @@ async fn all_is_answered(test: &TestDb, numbers: u64) {
 #[test]
 fn a_missing_secret_is_refused_at_installation() {
     let refused = RangeFilters::parse(SPEC).map(|_| ()).unwrap_err().to_string();
-    assert!(refused.ends_with("hashes under a secret: give one with GuardSpec::with_secret"), "{refused}");
+    assert!(refused.ends_with("hashes under a secret: give one beside the text of the spec"), "{refused}");
     assert!(RangeFilters::parse("grafite@14 codec=fixed_be:8 fallback=grafite:secret").is_err());
     let without = RangeFilters::new(GuardSpec::parse(SPEC).unwrap());
     let builder = || {
