@@ -14,7 +14,7 @@ const OTHER_COMMANDS: &str = "to `lacuna build` or `lacuna bench filters`, this 
 /// Where a secret comes from.
 #[derive(Debug, Args)]
 pub(crate) struct SecretArgs {
-    /// For `ribbon:secret` and `grafite:secret`: a file of 32 hexadecimal digits, as `openssl rand -hex 16` prints
+    /// For `ribbon:secret`, `grafite:secret` and `auto:robust`: a file of 32 hexadecimal digits, as `openssl rand -hex 16` prints
     #[arg(long, value_name = "F")]
     secret_file: Option<PathBuf>,
 }

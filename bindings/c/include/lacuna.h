@@ -167,7 +167,8 @@ typedef struct {
   LacunaKeyType key_type;
   // Queries to design for; null if none are known.
   const LacunaSample *sample;
-  // For the specs that hash under a secret, "ribbon:secret" and "grafite:secret", of integers; null for others.
+  // For the specs that hash under a secret, "ribbon:secret", "grafite:secret" and, if it is given one, "auto:robust", of integers;
+  // null for others.
   const LacunaSecret *secret;
 } LacunaPlan;
 

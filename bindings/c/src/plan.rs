@@ -34,7 +34,8 @@ pub struct Plan {
     pub key_type: KeyTypeNumber,
     /// Queries to design for; null if none are known.
     pub sample: *const Sample,
-    /// For the specs that hash under a secret, "ribbon:secret" and "grafite:secret", of integers; null for others.
+    /// For the specs that hash under a secret, "ribbon:secret", "grafite:secret" and, if it is given one, "auto:robust", of integers;
+    /// null for others.
     pub secret: *const Secret,
 }
 

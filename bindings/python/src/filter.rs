@@ -77,8 +77,8 @@ impl Filter {
     /// the lower and upper ends of queries that found nothing. Same keys, spec, budget, sample, seed and secret give the same bytes
     /// on every machine: those that the command ``lacuna build`` writes.
     ///
-    /// ``secret`` is 16 random bytes, for ``"ribbon:secret"`` and ``"grafite:secret"`` over integers: they keep their rate against
-    /// those who know all but the secret and choose their queries. Take it from a file or the environment, not from the source.
+    /// ``secret`` is 16 random bytes, for ``"ribbon:secret"``, ``"grafite:secret"`` and, where it is given, ``"auto:robust"`` over
+    /// integers: they keep their rate against those who know all but the secret and choose their queries. Take it from a file or the environment, not from the source.
     /// The filter is opened without it.
     ///
     /// ``progress`` is called as ``progress(stage, seconds)`` when a stage (``"sort"``, ``"build"``) begins and ten times a

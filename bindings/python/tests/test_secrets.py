@@ -9,7 +9,8 @@ import pytest
 from lacuna import Filter
 
 SECRET = bytes(range(16))
-SPECS = ["ribbon:secret", "grafite:secret"]
+NEED_IT = ["ribbon:secret", "grafite:secret"]
+SPECS = [*NEED_IT, "auto:robust"]
 
 
 def drawn(rng, count=20_000):
@@ -64,7 +65,7 @@ class Untouched:
         raise AssertionError("a key was asked for")
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", NEED_IT)
 def test_a_missing_secret_is_refused_before_the_keys(spec):
     with pytest.raises(ValueError, match=f"`{spec}` hashes under a secret: give one as secret="):
         Filter.build(Untouched(), 14, spec)
@@ -77,8 +78,9 @@ def test_what_does_not_go_with_a_secret_is_refused():
         with pytest.raises(ValueError, match="leaves the secret aside"):
             Filter.build(Untouched(), 14, spec, secret=SECRET)
     for keys in [["ant", "bee"], [b"ant", b"bee"]]:
-        with pytest.raises(ValueError, match="is for integers"):
-            Filter.build(keys, 14, "ribbon:secret", secret=SECRET)
+        for spec in SPECS:
+            with pytest.raises(ValueError, match="is for integers"):
+                Filter.build(keys, 14, spec, secret=SECRET)
 
 
 @pytest.mark.parametrize(
@@ -102,5 +104,7 @@ def test_what_is_no_secret_is_refused_and_not_repeated(secret, error):
 
 def test_nothing_tells_the_secret(rng):
     f = Filter.build(drawn(rng, 2_000), 14, "ribbon:secret", secret=b"sixteen bytes ok")
-    for text in [repr(f), str(f), f.explain(), repr(pickle.dumps(f))]:
+    designed = Filter.build(drawn(rng, 2_000), 14, "auto:robust", secret=b"sixteen bytes ok")
+    assert "under the plan's secret" in designed.explain() and "ribbon:unsampled,secret" in designed.explain()
+    for text in [repr(f), str(f), f.explain(), repr(pickle.dumps(f)), designed.explain()]:
         assert "sixteen" not in text and b"sixteen bytes ok".hex() not in text

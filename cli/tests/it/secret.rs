@@ -30,6 +30,26 @@ fn a_filter_under_a_secret_is_opened_without_it() {
 }
 
 #[test]
+fn a_robust_choice_is_under_the_secret() {
+    let folder = folder();
+    let said = folder.lacuna(&format!("{BUILD} auto:robust --measure")).done();
+    let lines = [
+        "under the plan's secret: the rates hold",
+        "\nribbon:unsampled,secret ",
+        "measured ribbon:unsampled,secret: rate",
+    ];
+    assert!(lines.iter().all(|line| said.contains(line)) && !said.contains(SECRET), "{said}");
+    folder.lacuna("verify f --keys uniform:2k").done();
+    let under_the_secret = fs::read(folder.path("f")).unwrap();
+    let seeded = BUILD.replace("--secret-file secret.txt ", "");
+    let said = folder.lacuna(&format!("{seeded} auto:robust")).done();
+    assert!(!said.contains("secret"), "{said}");
+    assert_ne!(fs::read(folder.path("f")).unwrap(), under_the_secret);
+    let said = folder.lacuna(&format!("{BUILD} auto")).sentence(2);
+    assert!(said.contains("`auto` leaves the secret aside"), "{said}");
+}
+
+#[test]
 fn other_secrets_make_other_filters_that_hold_the_same_keys() {
     let folder = folder();
     let built = |text: &str| {
@@ -111,16 +131,16 @@ fn byte_strings_under_a_secret_are_refused() {
 #[test]
 fn filters_under_a_secret_are_compared_and_the_report_does_not_tell_it() {
     let folder = folder();
-    let filters =
-        "--filters ribbon,ribbon:secret,grafite:secret,bloom --bits-per-key 14 --format json --report r";
+    let filters = "--filters ribbon,ribbon:secret,grafite:secret,auto:robust,bloom --bits-per-key 14 --format json --report r";
     let rows = folder.lacuna(&format!("{BENCH} {filters}")).done();
     let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let specs: Vec<&str> = rows.iter().map(|row| row["spec"].as_str().unwrap()).collect();
-    assert_eq!(specs, ["ribbon", "ribbon:secret", "grafite:secret", "bloom"]);
+    assert_eq!(specs, ["ribbon", "ribbon:secret", "grafite:secret", "auto:robust", "bloom"]);
+    assert!(rows[3]["note"].as_str().unwrap().contains("ribbon:unsampled,secret"), "{}", rows[3]);
     for row in &rows {
         assert_eq!(row["false_negatives"], 0, "{row}");
     }
-    for keyed in &rows[1..3] {
+    for keyed in &rows[1..4] {
         let [measured, predicted] = ["fpr", "predicted_fpr"].map(|rate| keyed[rate].as_f64().unwrap());
         assert!(measured < 0.1 && (measured - predicted).abs() < 0.01 + 0.35 * measured, "{keyed}");
     }

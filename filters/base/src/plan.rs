@@ -217,8 +217,8 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
         self
     }
 
-    /// Gives the secret for specs that ask for one, `ribbon:secret` and `grafite:secret`: they hash under a key made of it. Other
-    /// specs leave it aside.
+    /// Gives the secret for specs that ask for one, `ribbon:secret` and `grafite:secret`, or take one, `auto:robust`: they hash under a
+    /// key made of it. Other specs leave it aside.
     #[must_use]
     pub fn with_secret(mut self, secret: Secret) -> Self {
         self.secret = Some(secret);

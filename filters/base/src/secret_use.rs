@@ -55,7 +55,7 @@ impl SecretUse {
 
 fn unused(spec: &str) -> Error {
     Error::invalid_input(format!(
-        "`{spec}` leaves the secret aside: name ribbon:secret or grafite:secret, or give no secret"
+        "`{spec}` leaves the secret aside: name ribbon:secret, grafite:secret or auto:robust, or give no secret"
     ))
 }
 

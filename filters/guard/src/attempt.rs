@@ -144,6 +144,11 @@ mod tests {
         let [one, other] = [b"sixteen bytes ok", b"sixteen bytes no"]
             .map(|bytes| built(&spec.clone().with_secret(lacuna_base::Secret::new(*bytes))).unwrap().sealed);
         assert_ne!(one, other);
+        let robust = GuardSpec::parse("auto:robust@14 codec=fixed_be:8").unwrap();
+        let secret = lacuna_base::Secret::new(*b"sixteen bytes ok");
+        let [under_a_seed, under_the_secret] =
+            [robust.clone(), robust.with_secret(secret)].map(|spec| built(&spec).unwrap().sealed);
+        assert_ne!(under_a_seed, under_the_secret);
     }
 
     #[test]

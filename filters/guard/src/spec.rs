@@ -173,7 +173,7 @@ impl GuardSpec {
         self
     }
 
-    /// Gives the secret for a family that asks for one, such as `ribbon:secret`, so that the rate of a filter keeps its bound
+    /// Gives the secret for a family that asks for one, such as `ribbon:secret`, or takes one, `auto:robust`, so that the rate of a filter keeps its bound
     /// against those who choose their queries; for codecs that make integers. It is no part of the text: `Display` leaves it
     /// out, and so do logs.
     #[must_use]
@@ -346,6 +346,8 @@ mod tests {
             ("grafite@14 codec=bytes fallback=grafite:secret", false, false),
             ("grafite@14 codec=fixed_be:8", true, true),
             ("auto@14 codec=bytes", true, true),
+            ("auto:robust@14 codec=fixed_be:8", true, true),
+            ("auto:robust@14 codec=bytes", true, false),
             ("off", true, true),
         ] {
             let spec = GuardSpec::parse(text).unwrap();

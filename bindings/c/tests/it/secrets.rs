@@ -50,6 +50,7 @@ fn built(spec: &CStr, secret: &Secret) -> Vec<u8> {
         assert!(denied.count() > 1_000);
         let text = CStr::from_ptr(lacuna_explain(filter)).to_str().unwrap();
         assert!(!text.contains("sixteen") && !text.contains(HEX), "{text}");
+        assert_eq!(text.contains("under the plan's secret"), spec == c"auto:robust", "{text}");
         let Bytes { data, size } = lacuna_bytes(filter);
         let bytes = std::slice::from_raw_parts(data, size).to_vec();
         lacuna_close(filter);
@@ -59,7 +60,7 @@ fn built(spec: &CStr, secret: &Secret) -> Vec<u8> {
 
 #[test]
 fn the_bytes_under_a_secret_are_those_of_rust() {
-    for name in ["ribbon:secret", "grafite:secret"] {
+    for name in ["ribbon:secret", "grafite:secret", "auto:robust"] {
         let plan = BuildPlan::new(Budget::bits_per_key(14.0).unwrap())
             .with_key_type(CoreKeyType::U64)
             .with_secret(lacuna::Secret::new(SECRET.bytes));

@@ -117,7 +117,7 @@ static void secrets_are_checked(void) {
   LacunaBytes word = {(const uint8_t *)"ant", 3};
   LacunaSecret secret;
   LacunaFilter *filter;
-  LacunaPlan plan = {.spec = "ribbon:secret", .bits_per_key = 14};
+  LacunaPlan plan = {.spec = "ribbon:secret", .bits_per_key = 40};
   REFUSED(lacuna_build_u64(NULL, 4, &plan, &filter), "hashes under a secret: give one with the plan");
   REFUSED(lacuna_secret_read(DIGITS, 31, &secret), "32 hexadecimal digits");
   CHECK(strstr(lacuna_last_error(), "0102") == NULL);

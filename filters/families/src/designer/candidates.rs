@@ -113,11 +113,11 @@ impl<K: FamilyKey + ?Sized> CandidateFamily<K> {
 macro_rules! candidate_families {
     () => {
         Vec::from([
-            CandidateFamily::of::<GrafiteSpec>(one!(GrafiteSpec::new())).may_be_robust(),
+            CandidateFamily::of::<GrafiteSpec>(|_, rules| vec![Box::new(rules.grafite())]).may_be_robust(),
             CandidateFamily::of::<BucketingSpec>(|known, _| boxed(likely_cuts(known)))
                 .may_be_robust()
                 .by_neighbours(),
-            CandidateFamily::of::<RibbonSpec>(|known, rules| boxed(likely_layers(known, rules.is_robust)))
+            CandidateFamily::of::<RibbonSpec>(|known, rules| boxed(likely_layers(known, rules.ribbon())))
                 .may_be_robust(),
             CandidateFamily::of::<BlockedBloomSpec>(one!(BlockedBloomSpec::new())),
             CandidateFamily::of::<BloomSpec>(one!(BloomSpec::new())),

@@ -17,6 +17,10 @@ use crate::kind::Kind;
 const BY_BOUNDS: &str =
     "robust: cost by the highest rate of any queries, mean of ranges of 1, 32 and 1,024 keys";
 
+/// What it means that a plan has a secret, in a sentence.
+const UNDER_A_SECRET: &str =
+    "under the plan's secret: the rates hold for queries of those who know all but it";
+
 /// A spec with its prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -148,6 +152,9 @@ impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
         }
         if self.rules.is_robust {
             writeln!(f, "{BY_BOUNDS}")?;
+        }
+        if self.rules.is_keyed {
+            writeln!(f, "{UNDER_A_SECRET}")?;
         }
         writeln!(
             f,

@@ -10,7 +10,7 @@
 //! Guarantee: the chosen family's own. Same keys, plan and seed give the same choice on every machine: predictions are
 //! arithmetic, and the price of a probe comes from a table of constants ([`crate::costs`]), never from a clock.
 //! `auto:robust` admits only what keeps its rate for any queries chosen without the seed: Ribbon, Grafite, and structures
-//! that know the keys exactly. Over byte strings their bounds hold for the integers that stand for them.
+//! that know the keys exactly; under the plan's secret if there is one, over integers. Over byte strings their bounds hold for the integers that stand for them.
 //!
 //! Cost: a search among the keys for each of 2,000 queries or more, a look at 50,000 pairs of neighbours at most, one
 //! pass over the gaps between integers, and a few additions for each query and candidate; families that cannot win any
@@ -33,6 +33,8 @@ mod tests;
 mod tests_exact;
 #[cfg(test)]
 mod tests_robust;
+#[cfg(test)]
+mod tests_secret;
 #[cfg(feature = "baselines")]
 mod two_prefixes;
 

@@ -6,6 +6,8 @@ use super::bounds::Bounds;
 use super::candidates::{CandidateSpec, DesignKey};
 use super::design::Candidate;
 use crate::costs::CostModel;
+use crate::grafite::GrafiteSpec;
+use crate::ribbon::RibbonSpec;
 
 /// A family that could be cheaper by this little at the very best is not modelled.
 pub(super) const WORTHWHILE_NS: f64 = 5.0;
@@ -19,9 +21,25 @@ pub(crate) struct DesignRules {
     pub(crate) model: CostModel,
     /// Whether the chosen filter has to keep its rate for any queries, and the choice may use nothing but such rates.
     pub(crate) is_robust: bool,
+    /// Whether filters that hash do so under the plan's secret, so that they keep their rate against those who know all but it. Only
+    /// where the choice is robust: other families do not hash under one.
+    pub(crate) is_keyed: bool,
     /// Whether two prefix Bloom filters may be chosen, whose model costs more than all others together.
     #[cfg(feature = "baselines")]
     pub(crate) with_two_prefixes: bool,
+}
+
+impl DesignRules {
+    /// Grafite, as these rules admit it.
+    pub(super) fn grafite(&self) -> GrafiteSpec {
+        if self.is_keyed { GrafiteSpec::new().with_secret() } else { GrafiteSpec::new() }
+    }
+
+    /// Ribbon, as these rules admit it.
+    pub(super) fn ribbon(&self) -> RibbonSpec {
+        let spec = if self.is_robust { RibbonSpec::unsampled() } else { RibbonSpec::default() };
+        if self.is_keyed { spec.with_secret() } else { spec }
+    }
 }
 
 /// The candidates with their predictions, cheapest first but for an exact one, each with what builds it.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
+use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SecretUse, SortedKeys};
 
 use super::candidates::DesignKey;
 use super::design::Design;
@@ -18,7 +18,7 @@ const TWO_PREFIXES: &str = "two_prefix_bloom";
 /// The family and parameters that cost least for the keys and the plan's sample.
 ///
 /// As text: `auto`; `auto:price=NS` with the nanoseconds that one needless read costs; `auto:robust` for families whose
-/// rate holds for any queries chosen without the seed; with the feature `baselines`, `auto:two_prefix_bloom` to model that
+/// rate holds for any queries chosen without the seed, or without the plan's secret if it has one, over integers; with the feature `baselines`, `auto:two_prefix_bloom` to model that
 /// family too. What is sealed is a filter of the chosen family.
 ///
 /// ```
@@ -52,7 +52,8 @@ impl AutoSpec {
         Self::default()
     }
 
-    /// Only families whose rate holds for any queries chosen without the seed.
+    /// Only families whose rate holds for any queries chosen without the seed. With a plan that has a
+    /// [secret](BuildPlan::with_secret), they hash under it: the rate holds for any queries chosen without the secret.
     pub fn robust() -> Self {
         Self { is_robust: true, ..Self::default() }
     }
@@ -93,6 +94,10 @@ impl AutoSpec {
         spec_text_with_flags(NAME, &given, &[("price", self.price_ns)])
     }
 
+    fn secret_use(self) -> SecretUse {
+        if self.is_robust { SecretUse::Optional } else { SecretUse::Unused }
+    }
+
     /// Nanoseconds that one needless read costs.
     pub fn price_ns(self) -> u32 {
         self.price_ns.unwrap_or(DEFAULT_PRICE_NS)
@@ -101,15 +106,18 @@ impl AutoSpec {
     /// Chooses without building. Over byte strings too.
     ///
     /// # Errors
-    /// `BudgetTooSmall` if no admitted family fits.
+    /// `BudgetTooSmall` if no admitted family fits; `InvalidInput` for a robust choice under a secret over byte strings.
     pub fn design<'a, K: DesignKey + ?Sized>(
         self,
         keys: SortedKeys<'a, K>,
         plan: &'a BuildPlan<K>,
     ) -> Result<Design<'a, K>> {
+        let has_secret = plan.secret().is_some();
+        self.secret_use().check::<K>(&self.text(), has_secret, "with the plan")?;
         let rules = DesignRules {
             model: CostModel { key_space: K::ID, price_ns: f64::from(self.price_ns()) },
             is_robust: self.is_robust,
+            is_keyed: self.is_robust && has_secret,
             #[cfg(feature = "baselines")]
             with_two_prefixes: self.with_two_prefixes,
         };
@@ -134,6 +142,9 @@ impl FromStr for AutoSpec {
 impl<K: DesignKey + ?Sized> BuildFromKeys<K> for AutoSpec {
     fn spec_name(&self) -> String {
         self.text()
+    }
+    fn secret_use(&self) -> SecretUse {
+        Self::secret_use(*self)
     }
     fn build_from(&self, keys: SortedKeys<'_, K>, plan: &BuildPlan<K>) -> Result<Sealed> {
         self.design(keys, plan)?.build()

@@ -238,6 +238,7 @@ fn families_left_out_could_not_have_won() {
             let rules = DesignRules {
                 model,
                 is_robust: false,
+                is_keyed: false,
                 #[cfg(feature = "baselines")]
                 with_two_prefixes: true,
             };

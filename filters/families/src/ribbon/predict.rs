@@ -39,12 +39,11 @@ fn dearer_probes(spill: &Prediction) -> f64 {
     spill.fetches.min(1.0) * dearer_ns / RibbonSpec::COSTS.probe_ns
 }
 
-/// The spec that may be the best: none where all keys would be spilled, which is Grafite with a longer way to it.
+/// `spec`, if it may be the best: not where all keys would be spilled, which is Grafite with a longer way to it.
 pub(crate) fn likely_layers<K: IntegerView + ?Sized>(
     known: &KeyStatistics<'_, K>,
-    is_unsampled: bool,
+    spec: RibbonSpec,
 ) -> Vec<RibbonSpec> {
-    let spec = if is_unsampled { RibbonSpec::unsampled() } else { RibbonSpec::default() };
     let statistics = known.view(K::integers);
     let is_layered = !statistics.is_settled && shape(spec, &statistics, &counts(&statistics)).is_some();
     if is_layered { vec![spec] } else { Vec::new() }
