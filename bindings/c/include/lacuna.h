@@ -733,15 +733,6 @@ LacunaTableGuard *lacuna_table_guard_new(const char *spec,
                                          size_t max_bytes,
                                          const LacunaSecret *secret);
 
-// A guard for a spec that RocksDB has noted in an OPTIONS file. As `lacuna_table_guard_new`, but a spec that needs a secret is
-// taken without one, so that such a file can be read: tables are asked, and those written get no filter, which is counted. From
-// any thread.
-//
-// # Safety
-// `size` bytes are readable at `spec`.
-LacunaTableGuard *lacuna_table_guard_noted(const char *spec,
-                                           size_t size);
-
 // Another handle of the same guard, to be freed too; null for null. From any thread.
 //
 // # Safety

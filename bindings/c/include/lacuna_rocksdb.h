@@ -28,7 +28,7 @@ namespace detail {
 
 inline const lacuna_collector_vtable* Vtable() {
   static const lacuna_collector_vtable vtable = {
-      [](const char* spec, size_t size) -> void* { return lacuna_table_guard_noted(spec, size); },
+      [](const char* spec, size_t size) -> void* { return lacuna_table_guard_new(spec, size, 0, nullptr); },
       [](void* state) { lacuna_table_guard_free(static_cast<LacunaTableGuard*>(state)); },
       [](void* state, int level) -> void* {
         return lacuna_collector_new(static_cast<LacunaTableGuard*>(state), level);
@@ -53,7 +53,8 @@ struct FreeQuestion {
 }  // namespace detail
 
 // Makes the factory known by its name, so that options strings and OPTIONS files can hold
-// `table_properties_collectors={{id=LacunaRangeFilter;spec={grafite@14 codec=fixed_be:8};}}`.
+// `table_properties_collectors={{id=LacunaRangeFilter;spec={grafite@14 codec=fixed_be:8};}}`. A text holds no secret: of a spec that
+// needs one, options that are made of a string are refused, and those that are loaded from a file make no filters.
 inline void RegisterFactory() { RegisterFactory(detail::Vtable()); }
 
 enum class Direction { kForward, kReverse };

@@ -76,6 +76,5 @@ pub use table::{
     lacuna_collector_finish, lacuna_collector_free, lacuna_collector_new, lacuna_property_name,
     lacuna_question_free, lacuna_question_may_contain, lacuna_question_new, lacuna_question_note_empty,
     lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_new,
-    lacuna_table_guard_noted,
 };
 pub use version::lacuna_version;

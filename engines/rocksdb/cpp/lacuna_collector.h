@@ -110,7 +110,8 @@ class Factory : public ROCKSDB_NAMESPACE::TablePropertiesCollectorFactory {
 
   Status PrepareOptions(const ROCKSDB_NAMESPACE::ConfigOptions& config) override {
     if (State() == nullptr) {
-      return Status::InvalidArgument("not a range filter spec of Lacuna", options_.spec);
+      return Status::InvalidArgument("not a range filter spec of Lacuna, or one that needs a secret, which no text holds",
+                                     options_.spec);
     }
     return TablePropertiesCollectorFactory::PrepareOptions(config);
   }

@@ -75,7 +75,11 @@ pub(crate) unsafe fn lent<'a>(bytes: *const c_char, size: usize) -> &'a [u8] {
 unsafe extern "C" fn create_state(spec: *const c_char, size: usize) -> *mut c_void {
     // SAFETY: C++ passes the data and size of a string.
     let spec = unsafe { lent(spec, size) };
-    let guard = catch_unwind(|| TableGuard::parse(str::from_utf8(spec).ok()?).ok());
+    // A text has no secret: a spec that needs one makes no state, so that options which are made of a text are refused.
+    let guard = catch_unwind(|| {
+        let guard = TableGuard::parse(str::from_utf8(spec).ok()?).ok()?;
+        guard.spec().check_secret().is_ok().then_some(guard)
+    });
     guard.ok().flatten().map_or(ptr::null_mut(), |guard| Box::into_raw(Box::new(guard)).cast())
 }
 

@@ -131,8 +131,7 @@ impl GuardSpec {
     }
 
     /// Refuses a family that hashes under a secret where there is none, or where the codec makes byte strings: no file would get a
-    /// filter. Adapters ask when they are installed. A guard that RocksDB makes of an OPTIONS file, which holds no secret, is not
-    /// asked: it counts its files as failures.
+    /// filter. Adapters ask when they are installed.
     ///
     /// ```
     /// use lacuna_base::Secret;

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 namespace {
 
 using ROCKSDB_NAMESPACE::ColumnFamilyDescriptor;
+using ROCKSDB_NAMESPACE::ColumnFamilyOptions;
 using ROCKSDB_NAMESPACE::ConfigOptions;
 using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::DBOptions;
@@ -94,7 +96,8 @@ void OptionsFilesKnowTheFactory(const std::string& path, const std::string& twin
   Check(filters.counts().skipped > 1'500 && filters.counts().missing == 0, "its tables have filters");
 }
 
-// A secret is no part of the spec, so that no OPTIONS file holds it; a database that is opened with such a file is read.
+// A secret is no part of the spec, so that no OPTIONS file holds it; a database that is opened with such a file is read, and
+// its new tables have no filter.
 void SecretsStayOutOfOptionsFiles(const std::string& path) {
   constexpr char kUnderSecret[] = "ribbon:secret@16 codec=fixed_be:8";
   bool is_refused = false;
@@ -104,6 +107,10 @@ void SecretsStayOutOfOptionsFiles(const std::string& path) {
     is_refused = std::string(refused.what()).find("hashes under a secret") != std::string::npos;
   }
   Check(is_refused, "filters that need a secret are refused without one");
+  const std::string text = std::string("table_properties_collectors={{id=LacunaRangeFilter;spec={") + kUnderSecret + "};}}";
+  ColumnFamilyOptions of_text;
+  auto status = ROCKSDB_NAMESPACE::GetColumnFamilyOptionsFromString(ConfigOptions(), ColumnFamilyOptions(), text, &of_text);
+  Check(!status.ok() && status.ToString().find("needs a secret") != std::string::npos, "a text has no secret");
   LacunaSecret secret;
   const std::string digits = "000102030405060708090a0b0c0d0e0f";  // Yours is random, and in no program's text.
   Check(lacuna_secret_read(digits.data(), digits.size(), &secret) == LACUNA_STATUS_OK, "these are the digits of a secret");
@@ -122,7 +129,11 @@ void SecretsStayOutOfOptionsFiles(const std::string& path) {
   db = Open(Options(db_options, families.at(0).options), path);
   lacuna::RangeFilters stranger(kSpec);
   AskBothWays(db.get(), stranger);
-  Check(stranger.counts().skipped > 1'500, "filters are opened without their secret");
+  Check(stranger.counts().skipped > 1'500 && stranger.counts().missing == 0, "filters are opened without their secret");
+  Check(db->Put({}, Key(30), "21.5"));
+  Check(db->Flush({}));
+  Check(Rows(db.get(), stranger, 30, 31, lacuna::Direction::kForward) == 1, "a table without a filter is read");
+  Check(stranger.counts().missing > 0, "the new table has none");
 }
 
 }  // namespace

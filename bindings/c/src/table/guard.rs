@@ -78,18 +78,6 @@ pub unsafe extern "C" fn lacuna_table_guard_new(
     })
 }
 
-/// A guard for a spec that RocksDB has noted in an OPTIONS file. As `lacuna_table_guard_new`, but a spec that needs a secret is
-/// taken without one, so that such a file can be read: tables are asked, and those written get no filter, which is counted. From
-/// any thread.
-///
-/// # Safety
-/// `size` bytes are readable at `spec`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lacuna_table_guard_noted(spec: *const c_char, size: usize) -> *mut Guard {
-    // SAFETY: as the caller promises.
-    give(|| Ok(TableGuard::new(unsafe { spec_of(spec, size) }?)))
-}
-
 /// The spec of this text.
 ///
 /// # Safety

@@ -10,7 +10,6 @@ use lacuna_c::{
     lacuna_collector_add, lacuna_collector_finish, lacuna_collector_free, lacuna_collector_new,
     lacuna_explain, lacuna_last_error, lacuna_may_contain_key_u64, lacuna_may_contain_u64,
     lacuna_secret_read, lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_new,
-    lacuna_table_guard_noted,
 };
 
 static SECRET: Secret = Secret { bytes: *b"sixteen bytes ok" };
@@ -158,7 +157,7 @@ fn property_of(guard: *mut Guard) -> (usize, u64) {
 }
 
 #[test]
-fn tables_under_a_secret_need_it_and_options_files_do_not() {
+fn tables_under_a_secret_need_it() {
     const SPEC: &str = "ribbon:secret@14 codec=fixed_be:8";
     // SAFETY: text and secret are ours.
     let guard =
@@ -169,8 +168,4 @@ fn tables_under_a_secret_need_it_and_options_files_do_not() {
     assert!(said().contains("is for integers"), "{}", said());
     let (bytes, failures) = property_of(guard(SPEC, &raw const SECRET));
     assert!(bytes > 1_000 && failures == 0, "{bytes} bytes, {failures} failures");
-    // SAFETY: the text is ours.
-    let noted = unsafe { lacuna_table_guard_noted(SPEC.as_ptr().cast(), SPEC.len()) };
-    assert!(!noted.is_null(), "RocksDB reads every OPTIONS file that it has written");
-    assert_eq!(property_of(noted), (0, 1), "no filter, and it is counted");
 }
