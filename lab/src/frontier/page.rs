@@ -6,7 +6,7 @@ use lacuna_bench::Machine;
 use lacuna_cli::with_commas;
 
 use super::quoted;
-use super::run::{BITS, LENGTHS, Row, SceneResult, Times};
+use super::run::{BITS, Row, SceneResult, Times};
 
 /// Rates that differ by less count as the same.
 const SAME: f64 = 1.1;
@@ -35,7 +35,11 @@ fn head(command: &str, query_count: usize) -> String {
          and sizes repeat from the seed on every machine. Each filter is built once for all three lengths, with 2,000 ranges of each as \
          a sample; those that it is asked are others. No filter denied a key. *Bits* is the payload; the envelope adds 64 bytes. The least \
          rate of each column is bold, also where `auto`, which weighs rates against the time of a question, has a higher one. `-` \
-         stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n",
+         stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n\
+         Texts are byte strings, and their ranges have no length: *the key* is one that was taken out, *its last byte* goes from it to \
+         itself with its last byte plus one, *up to the next key* to before the first byte in which the next key that stays differs. Families over integers see texts \
+         by an eight-byte *window* or a *place map* ([how](../design/windows.md)), as it stands behind their names; others see whole \
+         keys.\n\n",
         with_commas(query_count as u64)
     )
 }
@@ -50,7 +54,7 @@ fn about_times(results: &[SceneResult]) -> String {
             .to_owned()
     };
     format!(
-        "*Time* is that of a question about 32 keys, each waiting for the last answer, in questions to a standard Bloom filter of the \
+        "*Time* is that of a question of the second column, each waiting for the last answer, in questions to a standard Bloom filter of the \
          same budget about one key: the median of three runs, and the least and most of them. {origin}\n\n"
     )
 }
@@ -72,7 +76,7 @@ fn losses(results: &[SceneResult], query_count: usize) -> String {
     let mut cells = 0;
     for (result, budget) in results.iter().flat_map(|result| BITS.map(|budget| (result, budget))) {
         let Some(auto) = at(result, budget).find(|row| row.contender.name() == "auto") else { continue };
-        for (place, length) in LENGTHS.into_iter().enumerate() {
+        for (place, column) in result.columns.into_iter().enumerate() {
             let (Some(rate), Some((least, other))) = (auto.rates[place], best(result, budget, place)) else {
                 continue;
             };
@@ -84,7 +88,7 @@ fn losses(results: &[SceneResult], query_count: usize) -> String {
                     lines,
                     "| **{}** | **{budget}** | **{}** | **{}** | **{}** | **{}** |",
                     result.scene,
-                    with_commas(length),
+                    column,
                     shown(rate),
                     other.contender.name(),
                     shown(least)
@@ -99,7 +103,7 @@ fn losses(results: &[SceneResult], query_count: usize) -> String {
          win the others.\n\n"
     );
     if count > 0 {
-        section += "| keys and starts | bits | keys a range | `auto` | best | rate |\n| --- | ---: | ---: | ---: | --- | ---: |\n";
+        section += "| keys and starts | bits | range | `auto` | best | rate |\n| --- | ---: | ---: | ---: | --- | ---: |\n";
     }
     section + &lines + "\n"
 }
@@ -109,14 +113,14 @@ fn scene(result: &SceneResult) -> String {
     let mut section = format!("## {}\n\n{keys} keys in the filters.\n\n| filter |", result.scene);
     let mut rule = String::from("| --- |");
     for budget in BITS {
-        let _ = write!(section, " {budget}: bits | 1 | 32 | 1,024 | time |");
+        let _ = write!(section, " {budget}: bits | {} | time |", result.columns.join(" | "));
         rule += " ---: | ---: | ---: | ---: | --- |";
     }
     let _ = writeln!(section, "\n{rule}");
     let mut names: Vec<&str> = result.rows.iter().map(|row| row.contender.name()).collect();
     names.truncate(at(result, BITS[0]).count());
     for name in names {
-        let _ = write!(section, "| {name} |");
+        let _ = write!(section, "| {name}{} |", seen(result, name));
         for budget in BITS {
             match at(result, budget).find(|row| row.contender.name() == name) {
                 Some(row) => section += &cells(result, row),
@@ -126,6 +130,14 @@ fn scene(result: &SceneResult) -> String {
         section.push('\n');
     }
     section + "\n"
+}
+
+/// How a filter sees texts, if not whole, in brackets; at small budgets it may be another way than at large ones.
+fn seen(result: &SceneResult, name: &str) -> String {
+    let rows = result.rows.iter().filter(|row| row.contender.name() == name);
+    let mut views: Vec<&str> = rows.filter_map(|row| row.view).collect();
+    views.dedup();
+    if views.is_empty() { String::new() } else { format!(" ({})", views.join(", ")) }
 }
 
 /// The cells of a row.
@@ -165,12 +177,19 @@ mod tests {
 
     fn row(name: &'static str, rates: [f64; 3]) -> Row {
         let rates = rates.map(Some);
-        Row { contender: Contender::Ours(name), budget: 10.0, bits: Some(9.9), rates, times: None }
+        Row {
+            contender: Contender::Ours(name),
+            budget: 10.0,
+            bits: Some(9.9),
+            view: None,
+            rates,
+            times: None,
+        }
     }
 
     fn result(rows: Vec<Row>) -> SceneResult {
         let scene = Scene { keys: "uniform:1k".to_owned(), starts: Starts::After(32) };
-        SceneResult { scene, key_count: 1_000, rows }
+        SceneResult { scene, columns: ["1", "32", "1,024"], key_count: 1_000, rows }
     }
 
     #[test]
@@ -185,6 +204,20 @@ mod tests {
         assert!(page.contains("| bloom | 9.90 | **0.25** | **0.0200** | 1.00 | - |"), "{page}");
         assert!(page.contains("In 1 of 3 cells"), "{page}");
         assert!(page.contains("| **10** | **1** | **0.50** | **bloom** | **0.25** |"), "{page}");
+    }
+
+    #[test]
+    fn the_way_to_see_texts_stands_behind_the_name() {
+        let seen = |view, rates| Row { view, ..row("ribbon", rates) };
+        let rows = vec![seen(Some("window"), [0.5, 0.02, 0.3]), row("bloom", [0.25, 0.02, 1.0])];
+        let texts =
+            SceneResult { columns: ["the key", "its last byte", "up to the next key"], ..result(rows) };
+        let page = to_page(&[texts], "c", 10_000, 0);
+        assert!(page.contains("| ribbon (window) | 9.90 | 0.50 |"), "{page}");
+        assert!(
+            page.contains("| bloom | 9.90 |") && page.contains("10: bits | the key | its last byte |"),
+            "{page}"
+        );
     }
 
     #[test]

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use lacuna_base::{Budget, BuildPlan, Error, Result, Sample, U64Range};
+use lacuna_base::{Budget, BuildPlan, Error, KeyRange, Result, Sample, SortedKeys};
 use lacuna_bench::harness::{QUERY_ROUNDS, Rounds, dependent};
 use lacuna_bench::statistics::median;
+use lacuna_workload::{Keys, Workload};
 
-use super::contenders::{Built, Contender};
+use super::columns::{COLUMNS, SceneKey};
+use super::contenders::{Built, Candidate, Contender};
 use super::scenes::Scene;
 
 /// Budgets in bits per key.
 pub const BITS: [f64; 3] = [10.0, 14.0, 18.0];
-/// Lengths of ranges, in keys.
-pub const LENGTHS: [u64; 3] = [1, 32, 1_024];
-/// Ranges of each length in the sample.
+/// Ranges of each column in the sample.
 const SAMPLED: usize = 2_000;
 /// Keys that are asked for, to be sure.
 const CHECKED: usize = 20_000;
@@ -25,7 +25,7 @@ const RUNS: usize = 3;
 /// How large a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
-    /// Ranges of each length that are asked.
+    /// Ranges of each column that are asked.
     pub query_count: usize,
     /// Seed of keys, ranges and filters.
     pub seed: u64,
@@ -46,9 +46,11 @@ pub struct Row {
     pub budget: f64,
     /// Payload bits per key; none if the budget does not hold it.
     pub bits: Option<f64>,
-    /// "Maybe" among empty ranges of each of [`LENGTHS`], where it answers and there are such ranges.
-    pub rates: [Option<f64>; LENGTHS.len()],
-    /// Time of a question about a range of 32 keys, or of one.
+    /// How it sees byte strings, if not whole.
+    pub view: Option<&'static str>,
+    /// "Maybe" among empty ranges of each column, where it answers and there are such ranges.
+    pub rates: [Option<f64>; COLUMNS],
+    /// Time of a question of the second column, or of the first.
     pub times: Option<Times>,
 }
 
@@ -57,6 +59,8 @@ pub struct Row {
 pub struct SceneResult {
     /// The scene.
     pub scene: Scene,
+    /// What the columns ask.
+    pub columns: [&'static str; COLUMNS],
     /// Keys in the filters.
     pub key_count: usize,
     /// By budget, then in the order of the contenders.
@@ -75,7 +79,23 @@ pub fn run_scene(
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<SceneResult> {
     say("drawing keys and ranges");
-    let drawn = Drawn::of(scene, scale)?;
+    let keys = scene.load(scale.seed)?;
+    match keys {
+        Keys::U64(_) => run_over::<u64>(scene, &keys, contenders, scale, say, is_stopped),
+        Keys::Bytes(_) => run_over::<[u8]>(scene, &keys, contenders, scale, say, is_stopped),
+    }
+}
+
+fn run_over<K: SceneKey + ?Sized>(
+    scene: &Scene,
+    keys: &Keys,
+    contenders: &[Contender],
+    scale: Scale,
+    say: &mut dyn FnMut(&str),
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<SceneResult> {
+    let drawn = Drawn::<K>::of(scene, keys, scale)?;
+    let asked = drawn.asked();
     let mut rows = Vec::new();
     for budget in BITS {
         let plan = BuildPlan::new(Budget::bits_per_key(budget)?)
@@ -87,85 +107,113 @@ pub fn run_scene(
                 break;
             }
             say(&format!("{budget} bits, {}", contender.name()));
-            let (row, filter) = drawn.row(contender, budget, &plan)?;
+            let (row, filter) = drawn.row(contender, budget, &plan, &asked)?;
             built.extend(filter.map(|filter| (rows.len(), filter)));
             rows.push(row);
         }
         if scale.with_times && !is_stopped() {
             say(&format!("{budget} bits, times"));
-            drawn.time(&built, &plan, &mut rows)?;
+            drawn.time(&built, &plan, &asked, &mut rows)?;
         }
     }
-    Ok(SceneResult { scene: scene.clone(), key_count: drawn.keys.len(), rows })
+    let key_count = drawn.keys()?.len();
+    Ok(SceneResult { scene: scene.clone(), columns: K::NAMES, key_count, rows })
 }
+
+/// Empty ranges of each column that are asked, where there is room for such ranges.
+type Asked<'a, K> = [Option<Vec<KeyRange<'a, K>>>; COLUMNS];
 
 /// Keys and ranges.
-struct Drawn {
-    keys: Vec<u64>,
-    sample: Arc<Sample<u64>>,
-    /// For each length, where there is room for such ranges.
-    asked: [Option<Vec<U64Range>>; LENGTHS.len()],
+struct Drawn<K: SceneKey + ?Sized> {
+    keys: K::OwnedColumn,
+    sample: Arc<Sample<K>>,
+    /// The ranges of each column, those of the sample first; without their keys.
+    columns: [Option<Workload>; COLUMNS],
 }
 
-impl Drawn {
-    fn of(scene: &Scene, scale: Scale) -> Result<Self> {
-        let all = scene.load(scale.seed)?;
-        let mut drawn =
-            Self { keys: all.clone(), sample: Arc::default(), asked: [const { None }; LENGTHS.len()] };
-        let mut sample = Sample::new();
-        for (asked, length) in drawn.asked.iter_mut().zip(LENGTHS) {
-            let Some((keys, ranges)) = scene.draw(&all, length, SAMPLED + scale.query_count, scale.seed)
-            else {
-                continue;
-            };
-            drawn.keys = keys;
-            ranges[..SAMPLED].iter().for_each(|&(lo, hi)| sample.push(lo, hi));
-            *asked = Some(ranges[SAMPLED..].iter().filter_map(|&(lo, hi)| U64Range::new(lo, hi)).collect());
-        }
-        drawn.sample = Arc::new(sample);
-        Ok(drawn)
+impl<K: SceneKey + ?Sized> Drawn<K> {
+    fn of(scene: &Scene, all: &Keys, scale: Scale) -> Result<Self> {
+        let (mut keys, mut sample) = (None, Sample::new());
+        let count = SAMPLED + scale.query_count;
+        let columns = std::array::from_fn(|column| {
+            let mut workload = K::draw(all, scene.starts, column, count, scale.seed)?;
+            let none = Keys::U64(Vec::new());
+            workload.held_out = none.clone();
+            keys = K::of(std::mem::replace(&mut workload.inserted, none));
+            K::ranges(&workload)[..SAMPLED].iter().for_each(|&range| match K::ends(range) {
+                (lo, Some(hi)) => sample.push(lo, hi),
+                (_, None) => {}
+            });
+            Some(workload)
+        });
+        let keys = keys.or_else(|| K::of(all.clone()));
+        let keys = keys.ok_or_else(|| Error::invalid_input(format!("{scene}: keys of another kind")))?;
+        Ok(Self { keys, sample: Arc::new(sample), columns })
     }
 
-    fn row(&self, contender: Contender, budget: f64, plan: &BuildPlan<u64>) -> Result<(Row, Option<Built>)> {
-        let nothing = Row { contender, budget, bits: None, rates: [None; LENGTHS.len()], times: None };
-        let Some((filter, bits)) = contender.build(&self.keys, plan)? else { return Ok((nothing, None)) };
+    fn keys(&self) -> Result<SortedKeys<'_, K>> {
+        SortedKeys::try_new(K::column(&self.keys))
+    }
+
+    fn asked(&self) -> Asked<'_, K> {
+        std::array::from_fn(|column| Some(K::ranges(self.columns[column].as_ref()?).split_off(SAMPLED)))
+    }
+
+    fn row(
+        &self,
+        contender: Contender,
+        budget: f64,
+        plan: &BuildPlan<K>,
+        asked: &Asked<'_, K>,
+    ) -> Result<(Row, Option<Built<K>>)> {
+        let nothing = Row { contender, budget, bits: None, view: None, rates: [None; COLUMNS], times: None };
+        let Some(Candidate { filter, bits, view }) = contender.build(self.keys()?, plan)? else {
+            return Ok((nothing, None));
+        };
         self.check(contender, &filter)?;
-        let mut rates = [None; LENGTHS.len()];
-        for ((rate, ranges), length) in rates.iter_mut().zip(&self.asked).zip(LENGTHS) {
-            let ranges = ranges.as_ref().filter(|_| filter.answers(length));
-            *rate = ranges.map(|ranges| filter.count(ranges) as f64 / ranges.len() as f64);
-        }
-        Ok((Row { bits: Some(bits), rates, ..nothing }, Some(filter)))
+        let rates = std::array::from_fn(|column| {
+            let ranges = asked[column].as_ref().filter(|_| filter.answers(column))?;
+            Some(filter.count(ranges) as f64 / ranges.len() as f64)
+        });
+        Ok((Row { bits: Some(bits), view, rates, ..nothing }, Some(filter)))
     }
 
     /// A filter that denies a key has no rates worth counting.
-    fn check(&self, contender: Contender, filter: &Built) -> Result<()> {
-        let step = self.keys.len().div_ceil(CHECKED).max(1);
-        match self.keys.iter().step_by(step).find(|&&key| !filter.may_contain_range(U64Range::point(key))) {
+    fn check(&self, contender: Contender, filter: &Built<K>) -> Result<()> {
+        let keys = self.keys()?;
+        let step = keys.len().div_ceil(CHECKED).max(1);
+        let denies = |key: &K::Ref<'_>| !filter.may_contain_range(K::point(K::shorten(*key)));
+        match keys.iter().step_by(step).find(denies) {
             Some(key) => {
-                Err(Error::corrupt(format!("{} denies key {key}, which is there", contender.name())))
+                Err(Error::corrupt(format!("{} denies key {key:?}, which is there", contender.name())))
             }
             None => Ok(()),
         }
     }
 
     /// Times what was built beside a standard Bloom filter of the same budget.
-    fn time(&self, built: &[(usize, Built)], plan: &BuildPlan<u64>, rows: &mut [Row]) -> Result<()> {
-        let Some(ranges) = self.asked[1].as_ref().or(self.asked[0].as_ref()) else { return Ok(()) };
+    fn time(
+        &self,
+        built: &[(usize, Built<K>)],
+        plan: &BuildPlan<K>,
+        asked: &Asked<'_, K>,
+        rows: &mut [Row],
+    ) -> Result<()> {
+        let Some(ranges) = asked[1].as_ref().or(asked[0].as_ref()) else { return Ok(()) };
         let pool = &ranges[..ranges.len().min(TIMED)];
-        let points: Vec<U64Range> = pool.iter().map(|range| U64Range::point(range.lo())).collect();
-        let Some((bloom, _)) = Contender::Ours("bloom").build(&self.keys, plan)? else { return Ok(()) };
+        let points: Vec<_> = pool.iter().map(|range| K::point(K::ends(*range).0)).collect();
+        let Some(bloom) = Contender::Ours("bloom").build(self.keys()?, plan)? else { return Ok(()) };
         let mut ratios = vec![Vec::new(); built.len()];
         for _ in 0..RUNS {
             let mut rounds = Rounds::new();
-            let ask = |filter: &Built, pool: &[U64Range]| {
+            let ask = |filter: &Built<K>, pool: &[KeyRange<'_, K>]| {
                 dependent(pool, 1, |range| filter.may_contain_range(range))
             };
-            let yardstick = rounds.add_serial("bloom", pool.len(), || ask(&bloom, &points));
+            let yardstick = rounds.add_serial("bloom", pool.len(), || ask(&bloom.filter, &points));
             let tasks: Vec<_> = built
                 .iter()
                 .map(|(_, filter)| {
-                    let pool = if filter.answers(LENGTHS[1]) { pool } else { &points[..] };
+                    let pool = if filter.answers(1) { pool } else { &points[..] };
                     rounds.add_serial("", pool.len(), move || ask(filter, pool))
                 })
                 .collect();

@@ -2,11 +2,14 @@
 
 use std::fmt;
 
-use lacuna_base::{Error, Result};
-use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, real_sets};
+use lacuna_base::Result;
+use lacuna_workload::{KeySource, Keys, ReadOptions, real_sets};
 
 /// Real sets of integers, or of what stands for them.
 const REAL: [&str; 4] = ["osm_node_ids", "places_zorder", "commit_times", "nab_values"];
+
+/// Real sets of texts, which filters see as byte strings.
+const TEXTS: [&str; 4] = ["gov_hosts", "wordnet_lemmas", "nab_series_points", "repo_paths"];
 
 /// Where ranges start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +42,10 @@ pub fn scenes(key_counts: &[&str]) -> Vec<Scene> {
     let generated = key_counts.iter().flat_map(|count| {
         [of(&format!("uniform:{count}"), &uniform), of(&format!("clustered:{count}"), &near)].concat()
     });
-    generated.chain(REAL.iter().flat_map(|name| of(name, &near))).collect()
+    let real = REAL.iter().flat_map(|name| of(name, &near));
+    let texts = TEXTS.iter().flat_map(|name| of(name, &[Starts::HeldOut]));
+    generated.chain(real).chain(texts).collect()
 }
-
-/// The keys that stay, and ranges `[lo, hi]` that are asked.
-pub(super) type Drawn = (Vec<u64>, Vec<(u64, u64)>);
 
 impl Scene {
     /// The set's name without its size.
@@ -55,30 +57,10 @@ impl Scene {
     ///
     /// # Errors
     /// Those of reading a file.
-    pub fn load(&self, seed: u64) -> Result<Vec<u64>> {
-        let keys = match real_sets().into_iter().find(|set| set.name() == self.keys) {
-            Some(set) => set.load()?,
-            None => KeySource::parse(&self.keys)?.load(&ReadOptions::default(), seed, &mut |_| {})?,
-        };
-        match keys {
-            Keys::U64(keys) => Ok(keys),
-            Keys::Bytes(_) => Err(Error::invalid_input(format!("{} are no integers", self.keys))),
-        }
-    }
-
-    /// The keys that stay, which are the same for each length, and `count` empty ranges of `length` keys; `None` where the keys
-    /// leave no room for them.
-    pub fn draw(&self, keys: &[u64], length: u64, count: usize, seed: u64) -> Option<Drawn> {
-        let source = match self.starts {
-            Starts::Anywhere => format!("uniform:{count}:{length}"),
-            Starts::After(degree) => format!("correlated:{count}:{length}:{degree}"),
-            Starts::HeldOut => format!("heldout:{count}:{length}"),
-        };
-        let source = QuerySource::parse(&source).ok()?;
-        let workload = source.workload(Keys::U64(keys.to_vec()), seed).ok()?;
-        match (workload.inserted, workload.queries) {
-            (Keys::U64(inserted), Queries::U64(ranges)) => Some((inserted, ranges)),
-            _ => None,
+    pub fn load(&self, seed: u64) -> Result<Keys> {
+        match real_sets().into_iter().find(|set| set.name() == self.keys) {
+            Some(set) => set.load(),
+            None => KeySource::parse(&self.keys)?.load(&ReadOptions::default(), seed, &mut |_| {}),
         }
     }
 }

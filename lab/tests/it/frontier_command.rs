@@ -41,6 +41,28 @@ fn a_small_page_repeats_from_its_seed() {
 }
 
 #[test]
+fn texts_are_asked_for_what_texts_are_asked_for() {
+    let folder = Folder::new();
+    let command =
+        "frontier --keys 3k --queries 300 --no-times --only repo_paths,ribbon,surf,bloom,fastbloom,auto";
+    let page = folder.lacuna(command).done();
+    assert_eq!(page, folder.lacuna(command).done());
+    for line in [
+        "## repo_paths, starts at keys that were taken out",
+        "| filter | 10: bits | the key | its last byte | up to the next key | time | 14: bits |",
+        "\n| ribbon (place map) | ",
+        "\n| surf:cut | ",
+        "\n| bloom | ",
+    ] {
+        assert!(page.contains(line), "{line} in\n{page}");
+    }
+    let crate_of_others = page.lines().find(|line| line.starts_with("| crate fastbloom |")).unwrap();
+    let cells: Vec<&str> = crate_of_others.split(" | ").collect();
+    assert!(cells[2] != "-" && cells[3..6] == ["-", "-", "-"], "points alone: {crate_of_others}");
+    assert!(!page.contains("## uniform"), "{page}");
+}
+
+#[test]
 fn a_name_that_nothing_has_is_refused() {
     let run = Folder::new().lacuna("frontier --only nothing");
     assert!(run.sentence(2).contains("no such key set and no such filter"), "{run:?}");
