@@ -140,10 +140,11 @@ impl<K: SceneKey + ?Sized> Drawn<K> {
             let none = Keys::U64(Vec::new());
             workload.held_out = none.clone();
             keys = K::of(std::mem::replace(&mut workload.inserted, none));
-            K::ranges(&workload)[..SAMPLED].iter().for_each(|&range| match K::ends(range) {
-                (lo, Some(hi)) => sample.push(lo, hi),
-                (_, None) => {}
-            });
+            for &range in &K::ranges(&workload)[..SAMPLED] {
+                if let (lo, Some(hi)) = K::ends(range) {
+                    sample.push(lo, hi);
+                }
+            }
             Some(workload)
         });
         let keys = keys.or_else(|| K::of(all.clone()));

@@ -139,8 +139,8 @@ fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>
     let input = QueryInput::parse(&args.queries)?;
     // The text names the same families in both key spaces; what is wrong with one is said before the keys are read.
     let words = words(args);
-    let families = words.iter().filter(|word| !["none", "engine"].contains(&word.as_str()));
-    families.map(|family| refuse_without_secret(family)).collect::<CoreResult<()>>()?;
+    let mut families = words.iter().filter(|word| !["none", "engine"].contains(&word.as_str()));
+    families.try_for_each(|family| refuse_without_secret(family))?;
     let setting = setting(args, &input)?
         .with_value_bytes(args.value_bytes)
         .with_levels(args.levels, args.size_ratio)?
