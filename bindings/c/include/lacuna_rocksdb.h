@@ -53,8 +53,8 @@ struct FreeQuestion {
 }  // namespace detail
 
 // Makes the factory known by its name, so that options strings and OPTIONS files can hold
-// `table_properties_collectors={{id=LacunaRangeFilter;spec={grafite@14 codec=fixed_be:8};}}`. A text holds no secret: of a spec that
-// needs one, options that are made of a string are refused, and those that are loaded from a file make no filters.
+// `table_properties_collectors={{id=LacunaRangeFilter;spec={grafite@14 codec=fixed_be:8};}}`. A text holds no secret, and RocksDB takes
+// it without asking whether its spec can be built: of one that needs a secret, it makes no filters.
 inline void RegisterFactory() { RegisterFactory(detail::Vtable()); }
 
 enum class Direction { kForward, kReverse };

@@ -192,7 +192,7 @@ impl RangeFilters {
 
     /// Makes the collector known to RocksDB by the name that OPTIONS files note, `LacunaRangeFilter`. Options loaded from
     /// such a file then build filters of the noted spec, with counts of their own; none of a spec that needs a secret, which no
-    /// text holds: options that are made of a string are refused then. Once per process is enough.
+    /// text holds. Once per process is enough.
     pub fn register() {
         shim::register();
     }

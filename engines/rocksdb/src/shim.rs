@@ -75,7 +75,7 @@ pub(crate) unsafe fn lent<'a>(bytes: *const c_char, size: usize) -> &'a [u8] {
 unsafe extern "C" fn create_state(spec: *const c_char, size: usize) -> *mut c_void {
     // SAFETY: C++ passes the data and size of a string.
     let spec = unsafe { lent(spec, size) };
-    // A text has no secret: a spec that needs one makes no state, so that options which are made of a text are refused.
+    // A text has no secret: a spec that needs one makes no state, and tables get no collector.
     let guard = catch_unwind(|| {
         let guard = TableGuard::parse(str::from_utf8(spec).ok()?).ok()?;
         guard.spec().check_secret().is_ok().then_some(guard)
