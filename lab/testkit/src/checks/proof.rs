@@ -1,7 +1,7 @@
 //! Proof by exhaustion: every key set of a small universe against every range of it.
 //!
 //! The universes are also spread over the key space by strides and pushed against its rims, so that blocks wrap and
-//! directories end where no random set would make them. A short run takes a share of the 65,536 sets, a third of those of the plain
+//! directories end where no random set would make them. A short run takes a share of the 65,536 sets, a fifth of those of the plain
 //! universe under the family as it is; which, the seed decides. `LACUNA_LONG=1` takes them all.
 
 use lacuna_base::testing::{crossed, forget_crossings};
@@ -69,9 +69,9 @@ fn share<K: TestSpace + ?Sized>(subject: &Subject<K>, text: &str, placement: usi
     let has_settings = text.contains(':');
     match () {
         () if effort::is_long() => 1,
-        () if placement > 0 || subject.is_proved_in_parts() => 17,
-        () if has_settings => 5,
-        () => 3,
+        () if placement > 0 || subject.is_proved_in_parts() => 33,
+        () if has_settings => 9,
+        () => 5,
     }
 }
 
@@ -80,7 +80,7 @@ fn pairs_under<K: TestSpace + ?Sized>(subject: &Subject<K>, text: &str) -> Verdi
     for placement in 0..K::PLACEMENTS {
         let universe = K::universe(256, placement);
         let mut bench = Bench::new(subject, text, &universe)?;
-        let every = if placement == 0 { 9 } else { 61 };
+        let every = if placement == 0 { 17 } else { 121 };
         let every = if long { 1 } else { every };
         let pairs = (0..256).flat_map(|low| (low..256).map(move |high| (low, high)));
         bench.prove(0, std::iter::empty(), |_, _| true).map_err(|fault| at(fault, text, placement))?;
