@@ -25,7 +25,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo demo-proxy test test-cassandra test-compiled test-programs test-bindings install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
+.PHONY: demo demo-proxy test test-cassandra test-build test-rocksdb test-compiled test-programs test-bindings install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -53,10 +53,15 @@ test: fresh-stages
 test-cassandra:
 	$(STAGE) cassandra .ci/cassandra
 
-test-compiled test-programs test-bindings: BESIDE = nice -n 10 $(STAGE)
-test-compiled:
+test-build test-rocksdb test-compiled test-programs test-bindings: BESIDE = nice -n 10 $(STAGE)
+test-build:
 	$(BESIDE) build .ci/without-features
+
+# Beside the other, whose compilers often wait for one of them.
+test-rocksdb:
 	$(BESIDE) rocksdb .ci/rocksdb
+
+test-compiled: test-build test-rocksdb
 	$(BESIDE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
 	$(BESIDE) "features, each alone" .ci/features
 	$(BESIDE) words lab/words
