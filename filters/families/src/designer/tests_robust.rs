@@ -52,7 +52,7 @@ impl Law {
 }
 
 /// Keys far apart, anywhere, in clusters, in dense runs, and denser towards zero.
-fn key_sets(seed: u64) -> [(&'static str, Vec<u64>); 5] {
+pub(super) fn key_sets(seed: u64) -> [(&'static str, Vec<u64>); 5] {
     let mut rng = Rng::new(seed);
     let apart = (0..6_000).map(|number| (number << 40) + (number * number * 977) % (1 << 39)).collect();
     let uniform = (0..6_000).map(|_| rng.next_u64()).collect();

@@ -8,32 +8,16 @@ use lacuna_base::{
 };
 use lacuna_workload::Rng;
 
-use super::AutoSpec;
+use super::{AutoSpec, tests_robust};
 
 const SEED: u64 = 23;
 const SECRET: Secret = Secret::new(*b"no enemy has it.");
 const BITS: [f64; 5] = [6.0, 10.0, 14.0, 24.0, 40.0];
 
 /// Keys anywhere, in clusters, in dense runs, and denser towards zero.
-fn key_sets() -> [(&'static str, Vec<u64>); 4] {
+fn key_sets() -> impl Iterator<Item = (&'static str, Vec<u64>)> {
     println!("seed {SEED}");
-    let mut rng = Rng::new(SEED);
-    let uniform = (0..6_000).map(|_| rng.next_u64()).collect();
-    let clusters = (0..60).flat_map(|_| vec![rng.next_u64() >> 1; 100]).collect::<Vec<_>>();
-    let clusters = clusters.into_iter().map(|start| start + rng.below(1 << 24)).collect();
-    let runs = (0..300).flat_map(|_| {
-        let start = rng.next_u64() >> 1;
-        (0..20).map(move |step| start + 5 * step)
-    });
-    let runs = runs.collect();
-    let lumps = (0..6_000).map(|_| rng.next_u64() >> rng.below(40)).collect();
-    [("uniform", uniform), ("clusters", clusters), ("runs", runs), ("lumps", lumps)].map(
-        |(name, mut keys): (_, Vec<u64>)| {
-            keys.sort_unstable();
-            keys.dedup();
-            (name, keys)
-        },
-    )
+    tests_robust::key_sets(SEED).into_iter().filter(|(name, _)| *name != "apart")
 }
 
 fn plan(bits: f64) -> BuildPlan<u64> {
@@ -149,7 +133,7 @@ fn bounds_and_sizes_are_predicted_as_built() {
 /// Who knows keys, budget, spec and seed builds the filter without the secret, and keeps what it does not deny.
 #[test]
 fn an_enemy_without_the_secret_meets_the_bound() {
-    let (_, keys) = key_sets().into_iter().next().expect("uniform keys");
+    let (_, keys) = key_sets().next().expect("uniform keys");
     let (theirs, ours) = (designed(&keys, &plan(10.0)), designed(&keys, &plan(10.0).with_secret(SECRET)));
     let (theirs, ours) = (open(theirs), open(ours));
     let mut rng = Rng::new(SEED);
@@ -168,7 +152,7 @@ fn an_enemy_without_the_secret_meets_the_bound() {
 
 #[test]
 fn a_design_says_that_it_is_under_a_secret() {
-    let (_, keys) = key_sets().into_iter().next().expect("uniform keys");
+    let (_, keys) = key_sets().next().expect("uniform keys");
     let sorted = SortedKeys::integers(&keys).expect("ascending");
     let said = |auto: AutoSpec, plan: &BuildPlan<u64>| {
         let design = auto.design(sorted, plan).expect("fits");
