@@ -57,7 +57,7 @@ test-build test-rocksdb test-compiled test-programs test-bindings: BESIDE = nice
 test-build:
 	$(BESIDE) build .ci/without-features
 
-# Beside the other, whose compilers often wait for one of them.
+# Beside the default build: each of the two often has only one compiler at work.
 test-rocksdb:
 	$(BESIDE) rocksdb .ci/rocksdb
 
