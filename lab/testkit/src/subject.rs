@@ -99,7 +99,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
         self.ignores_seed
     }
 
-    /// Whether all small sets are too many for a short run.
+    /// Whether all small sets, and all budgets, are too many for a short run.
     pub(crate) fn is_proved_in_parts(&self) -> bool {
         self.chooses
     }

@@ -7,7 +7,7 @@ use lacuna_base::{DynFilter, KeyRange};
 
 use crate::space::closed;
 use crate::verdict::ensure;
-use crate::{Oracle, TestSpace, Verdict};
+use crate::{Fault, Oracle, TestSpace, Verdict};
 
 /// A filter beside its truth.
 pub(crate) struct Probe<'a, K: TestSpace + ?Sized> {
@@ -36,9 +36,16 @@ impl<'a, K: TestSpace + ?Sized> Probe<'a, K> {
 
     /// Asks for one range.
     pub(crate) fn range(&self, range: KeyRange<'_, K>) -> Verdict {
-        ensure(self.filter.may_contain_range(range) || !self.oracle.holds_any(range), || {
+        self.answer(range).map(|_| ())
+    }
+
+    /// The answer to one range, which is denied only if it is empty.
+    fn answer(&self, range: KeyRange<'_, K>) -> Result<bool, Fault> {
+        let answer = self.filter.may_contain_range(range);
+        ensure(answer || !self.oracle.holds_any(range), || {
             format!("{}: {range:?} holds a key and is denied; {:?}", self.place, self.oracle)
-        })
+        })?;
+        Ok(answer)
     }
 
     /// Asks for the closed range between two keys, in whatever order they come.
@@ -105,65 +112,65 @@ impl<'a, K: TestSpace + ?Sized> Probe<'a, K> {
         Ok(())
     }
 
-    /// Batches of `ranges` answer as singles do, whatever the length of the batch.
+    /// Batches of `ranges`, and of pairs of their ends, answer as singles do, whatever the length of the batch; every third
+    /// pair is inverted, and denied.
     pub(crate) fn batches(&self, ranges: &[KeyRange<'_, K>]) -> Verdict {
-        for len in [0, 1, 7, 1_024].map(|len: usize| len.min(ranges.len())) {
-            for batch in ranges.chunks(len.max(1)) {
-                self.batch(&batch[..len.min(batch.len())])?;
-                self.pairs(&batch[..len.min(batch.len())])?;
-            }
+        let alone = ranges.iter().map(|range| self.answer(*range)).collect::<Result<Vec<_>, _>>()?;
+        let ends = ranges.iter().zip(&alone).filter_map(|(range, &alone)| match K::ends(*range) {
+            (lo, Some(hi)) => Some((lo, hi, alone)),
+            _ => None,
+        });
+        let (mut pairs, mut of_pairs) = ((Vec::new(), Vec::new()), Vec::new());
+        for (place, (lo, hi, alone)) in ends.enumerate() {
+            let is_turned = place % 3 == 2;
+            pairs.extend([if is_turned { (hi, lo) } else { (lo, hi) }]);
+            // A range of one key stays what it was.
+            of_pairs.push(alone && (!is_turned || lo == hi));
+        }
+        self.batch(&[], &[])?;
+        self.pairs(&[], &[], &[])?;
+        for len in [1, 7, 1_024] {
+            let mut batches = ranges.chunks(len).zip(alone.chunks(len));
+            batches.try_for_each(|(ranges, alone)| self.batch(ranges, alone))?;
+            let mut batches = pairs.0.chunks(len).zip(pairs.1.chunks(len)).zip(of_pairs.chunks(len));
+            batches.try_for_each(|((los, his), alone)| self.pairs(los, his, alone))?;
         }
         Ok(())
     }
 
-    fn batch(&self, ranges: &[KeyRange<'_, K>]) -> Verdict {
+    fn batch(&self, ranges: &[KeyRange<'_, K>], alone: &[bool]) -> Verdict {
         // Both fillings, so that an answer that was not written is seen.
         for filling in [false, true] {
             let mut answers = vec![filling; ranges.len()];
             self.filter.may_contain_ranges(ranges, &mut answers);
-            for (place, (&range, &answer)) in ranges.iter().zip(&answers).enumerate() {
-                self.range(range)?;
-                ensure(answer == self.filter.may_contain_range(range), || {
-                    format!(
-                        "{}: {range:?} is {answer} at place {place} of a batch of {}, but not alone; {:?}",
-                        self.place,
-                        ranges.len(),
-                        self.oracle
-                    )
-                })?;
-            }
+            self.equal(&answers, alone, |place| format!("{:?}", ranges[place]), "ranges")?;
         }
         Ok(())
     }
 
-    /// Pairs of the ends of `ranges` answer as their closed ranges do alone; every third pair is inverted, and denied.
-    fn pairs(&self, ranges: &[KeyRange<'_, K>]) -> Verdict {
-        let ends = ranges.iter().filter_map(|range| match K::ends(*range) {
-            (lo, Some(hi)) => Some((lo, hi)),
-            _ => None,
-        });
-        let turned =
-            ends.enumerate().map(|(place, (lo, hi))| if place % 3 == 2 { (hi, lo) } else { (lo, hi) });
-        let (los, his): (Vec<_>, Vec<_>) = turned.unzip();
+    fn pairs<'k>(&self, los: &[K::Ref<'k>], his: &[K::Ref<'k>], alone: &[bool]) -> Verdict {
         for filling in [false, true] {
             let mut answers = vec![filling; los.len()];
-            self.filter.may_contain_pairs(&los, &his, &mut answers);
-            for ((&lo, &hi), answer) in los.iter().zip(&his).zip(answers) {
-                let alone = match K::range(Included(lo), Included(hi)) {
-                    Some(range) => {
-                        self.range(range)?;
-                        self.filter.may_contain_range(range)
-                    }
-                    None => false,
-                };
-                ensure(answer == alone, || {
-                    let (place, count) = (self.place, los.len());
-                    format!(
-                        "{place}: {lo:?} to {hi:?} is {answer} in a batch of {count} pairs, but not alone"
-                    )
-                })?;
-            }
+            self.filter.may_contain_pairs(los, his, &mut answers);
+            self.equal(&answers, alone, |place| format!("{:?} to {:?}", los[place], his[place]), "pairs")?;
         }
         Ok(())
+    }
+
+    /// Whether a batch of `kind` is answered as its questions are alone.
+    fn equal(
+        &self,
+        answers: &[bool],
+        alone: &[bool],
+        question: impl Fn(usize) -> String,
+        kind: &str,
+    ) -> Verdict {
+        let differs = answers.iter().zip(alone).position(|(answer, alone)| answer != alone);
+        let Some(place) = differs else { return Ok(()) };
+        let (at, asked, answer, count) = (self.place, question(place), answers[place], answers.len());
+        Err(Fault::new(format!(
+            "{at}: {asked} is {answer} at place {place} of a batch of {count} {kind}, but not alone; {:?}",
+            self.oracle
+        )))
     }
 }
