@@ -137,11 +137,7 @@ fn completed<K: DesignKey + ?Sized>(
     key_type: KeyType,
     secret: Option<Secret>,
 ) -> BuildPlan<K> {
-    let plan = plan.with_seed(args.seed).with_key_type(key_type);
-    match secret {
-        Some(secret) => plan.with_secret(secret),
-        None => plan,
-    }
+    plan.with_seed(args.seed).with_key_type(key_type).with_secret(secret)
 }
 
 fn build(args: &BuildArgs, budget: Budget, secret: Option<Secret>, keys: TypedKeys) -> CoreResult<Built> {

@@ -7,18 +7,75 @@ use std::time::{Duration, Instant};
 
 use lacuna_testkit::servers::Postgres;
 
-pub(crate) struct Served {
-    _postgres: Postgres,
+/// A proxy as a process that listens.
+pub(crate) struct Listening {
     child: Child,
     out: BufReader<ChildStdout>,
-    /// Where clients connect to.
-    pub(crate) url: String,
+    /// Host and port.
+    address: String,
+}
+
+impl Listening {
+    /// The proxy at a free port of this machine, with these arguments.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::of(Command::new(crate::BINARY).args(["proxy", "--listen", "127.0.0.1:0"]).args(arguments))
+    }
+
+    /// A command that runs a proxy.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut listening = Self { child, out, address: String::new() };
+        listening.address = listening.after("listening at ");
+        listening
+    }
+
+    /// The rest of the next line that it prints.
+    fn after(&mut self, prefix: &str) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).unwrap();
+        line.trim().strip_prefix(prefix).unwrap_or_else(|| panic!("{prefix}: {line}")).to_owned()
+    }
+
+    /// Where a role connects to.
+    pub(crate) fn url(&self, role: &str) -> String {
+        format!("postgres://{role}@{}/postgres", self.address)
+    }
+
+    /// Ends the proxy, and returns what it has printed.
+    pub(crate) fn stop(mut self) -> String {
+        self.signal();
+        let mut report = String::new();
+        self.out.read_to_string(&mut report).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        report
+    }
+
+    fn signal(&self) {
+        assert!(
+            Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success()
+        );
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A proxy whose cache is open, with its monitoring.
+pub(crate) struct Served {
+    _postgres: Postgres,
+    pub(crate) listening: Listening,
     /// Where monitoring is answered.
     pub(crate) monitoring: String,
 }
 
 impl Served {
-    /// A server that has run `sql`, and a proxy whose cache is open; `None` if PostgreSQL is not installed and need not be.
+    /// A server that has run `sql`, and a proxy before it; `None` if PostgreSQL is not installed and need not be.
     pub(crate) fn start(arguments: &[&str], sql: &str, columns: &str) -> Option<Self> {
         Self::start_at(arguments, sql, columns, "0")
     }
@@ -26,28 +83,21 @@ impl Served {
     /// The same with monitoring at this address.
     pub(crate) fn start_at(arguments: &[&str], sql: &str, columns: &str, metrics: &str) -> Option<Self> {
         let postgres = Postgres::start()?;
-        eventually("the server takes sessions", || psql(&postgres.url(), &[sql]));
+        takes_sessions(&postgres, sql);
+        let url = postgres.url();
+        let fixed = ["--metrics", metrics, "--writes", "rights", "--writers", "postgres"];
         let register = if columns.is_empty() { vec![] } else { vec!["--register", columns] };
-        let mut child = Command::new(crate::BINARY)
-            .args(["proxy", "--listen", "127.0.0.1:0", "--metrics", metrics, "--writes", "rights"])
-            .args(["--writers", "postgres", "--upstream", &postgres.url(), "--account", &postgres.url()])
-            .args(register)
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut out = BufReader::new(child.stdout.take().unwrap());
-        let mut after = |prefix: &str| {
-            let mut line = String::new();
-            out.read_line(&mut line).unwrap();
-            line.trim().strip_prefix(prefix).unwrap_or_else(|| panic!("{prefix}: {line}")).to_owned()
-        };
-        let address = after("listening at ");
-        let monitoring = after("metrics at http://").strip_suffix("/metrics").unwrap().to_owned();
-        let url = format!("postgres://postgres@{address}/postgres");
-        let served = Self { _postgres: postgres, child, out, url, monitoring };
+        let database = ["--upstream", &url, "--account", &url];
+        let listening = Listening::start(&[&fixed[..], &database, &register, arguments].concat());
+        Some(Self::of(postgres, listening))
+    }
+
+    /// A proxy before `postgres` that says where its monitoring is.
+    pub(crate) fn of(postgres: Postgres, mut listening: Listening) -> Self {
+        let monitoring = listening.after("metrics at http://").strip_suffix("/metrics").unwrap().to_owned();
+        let served = Self { _postgres: postgres, listening, monitoring };
         served.opens();
-        Some(served)
+        served
     }
 
     /// Waits until the cache is open.
@@ -57,7 +107,7 @@ impl Served {
 
     /// Runs statements in one session through the proxy.
     pub(crate) fn psql(&self, statements: &[&str]) {
-        assert!(psql(&self.url, statements), "{statements:?}");
+        assert!(psql(&self.listening.url("postgres"), statements), "{statements:?}");
     }
 
     /// The answer to a request that names no host.
@@ -73,46 +123,38 @@ impl Served {
         answer
     }
 
-    /// The data of the page.
+    /// A counter of the metrics, as it is now.
+    pub(crate) fn counter(&self, name: &str) -> u64 {
+        let (metrics, prefix) = (self.get("/metrics"), format!("lacuna_proxy_{name}_total "));
+        metrics.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap().parse().unwrap()
+    }
+
+    /// The data of the page, which may be a second old.
     pub(crate) fn status(&self) -> serde_json::Value {
         let answer = self.get("/status.json");
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 
     /// Ends the proxy, and returns what it has printed.
-    pub(crate) fn stop(mut self) -> String {
-        self.signal();
-        let mut report = String::new();
-        self.out.read_to_string(&mut report).unwrap();
-        assert!(self.child.wait().unwrap().success());
-        report
+    pub(crate) fn stop(self) -> String {
+        self.listening.stop()
     }
 
     pub(crate) fn signal(&self) {
-        assert!(
-            Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success()
-        );
+        self.listening.signal();
     }
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        // It may have ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Waits until a server takes sessions and has run `sql`: it listens before it does.
+pub(crate) fn takes_sessions(postgres: &Postgres, sql: &str) {
+    eventually("the server takes sessions", || psql(&postgres.url(), &[sql]));
 }
 
-fn psql(url: &str, statements: &[&str]) -> bool {
+/// Whether all statements succeed in one session.
+pub(crate) fn psql(url: &str, statements: &[&str]) -> bool {
     let statements = statements.iter().flat_map(|statement| ["-c", statement]);
-    let mut command = Command::new("psql");
-    command
-        .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", url])
-        .args(statements)
-        .output()
-        .unwrap()
-        .status
-        .success()
+    let fixed = ["-X", "-q", "-v", "ON_ERROR_STOP=1", url];
+    Command::new("psql").args(fixed).args(statements).output().unwrap().status.success()
 }
 
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
