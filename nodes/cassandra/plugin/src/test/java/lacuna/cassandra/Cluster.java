@@ -129,7 +129,7 @@ final class Cluster implements AutoCloseable
         for (Node node : nodes)
             await(node);
         for (Node node : nodes)
-            until("node sees all others", () -> node.liveNodes() == nodes.size());
+            until("node sees all others", () -> node.liveNodes() == nodes.size() && nodes.stream().allMatch(node::seesRunning));
         until("one schema", this::isOneSchema);
     }
 

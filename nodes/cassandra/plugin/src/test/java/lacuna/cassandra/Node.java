@@ -247,6 +247,21 @@ final class Node
         return ((List<?>) attribute("LiveNodes")).size();
     }
 
+    /** Whether it believes another node to be up as it runs now. After a restart it may know that one as it was before, and soon take it for dead. */
+    boolean seesRunning(Node other)
+    {
+        Map<?, ?> states = (Map<?, ?>) jmx.attribute("org.apache.cassandra.net:type=FailureDetector", "SimpleStates");
+        boolean isUp = states.entrySet().stream()
+                             .anyMatch(state -> state.getKey().toString().endsWith("/" + other.address) && "UP".equals(state.getValue()));
+        return isUp && startOf(other).equals(other.startOf(other));
+    }
+
+    /** When another node was started last, as it knows. */
+    private Object startOf(Node other)
+    {
+        return jmx.invoke("org.apache.cassandra.net:type=Gossiper", "getCurrentGenerationNumber", new Object[] { other.address }, String.class.getName());
+    }
+
     String schemaVersion()
     {
         return (String) attribute("SchemaVersion");
