@@ -126,9 +126,5 @@ fn with<K: KeySpace + ?Sized>(
     key_type: KeyType,
 ) -> Result<BuildPlan<K>> {
     let planned = BuildPlan::new(plan.budget()?).with_seed(plan.seed).with_key_type(key_type);
-    let planned = planned.with_sample(sample);
-    Ok(match secret {
-        Some(secret) => planned.with_secret(secret),
-        None => planned,
-    })
+    Ok(planned.with_sample(sample).with_secret(secret))
 }

@@ -88,11 +88,8 @@ impl Order {
         let plan = BuildPlan::new(self.budget)
             .with_sample(Arc::new(sample.unwrap_or_default()))
             .with_seed(self.seed)
-            .with_key_type(key_type);
-        let plan = match self.secret {
-            Some(secret) => plan.with_secret(secret),
-            None => plan,
-        };
+            .with_key_type(key_type)
+            .with_secret(self.secret);
         match self.spec.parse::<AutoSpec>() {
             Ok(auto) => {
                 let design = auto.design(keys, &plan)?;

@@ -218,10 +218,10 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
     }
 
     /// Gives the secret for specs that ask for one, `ribbon:secret` and `grafite:secret`, or take one, `auto:robust`: they hash under a
-    /// key made of it. Other specs leave it aside.
+    /// key made of it. Other specs leave it aside. `None` takes it away.
     #[must_use]
-    pub fn with_secret(mut self, secret: Secret) -> Self {
-        self.secret = Some(secret);
+    pub fn with_secret(mut self, secret: impl Into<Option<Secret>>) -> Self {
+        self.secret = secret.into();
         self
     }
 

@@ -34,11 +34,7 @@ pub(crate) fn attempt<K: GuardKey + ?Sized>(
 ) -> Result<Attempt> {
     let plan = |budget| {
         let plan = BuildPlan::new(budget).with_sample(Arc::clone(&sample));
-        let plan = plan.with_seed(spec.seed()).with_codec(codec);
-        match spec.secret() {
-            Some(secret) => plan.with_secret(secret),
-            None => plan,
-        }
+        plan.with_seed(spec.seed()).with_codec(codec).with_secret(spec.secret())
     };
     let fallback = spec.fallback().and_then(|family| K::spec(family).ok());
     let families = Families { asked: &*K::spec(family)?, fallback: fallback.as_deref() };

@@ -174,10 +174,10 @@ impl GuardSpec {
 
     /// Gives the secret for a family that asks for one, such as `ribbon:secret`, or takes one, `auto:robust`, so that the rate of a filter keeps its bound
     /// against those who choose their queries; for codecs that make integers. It is no part of the text: `Display` leaves it
-    /// out, and so do logs.
+    /// out, and so do logs. `None` takes it away.
     #[must_use]
-    pub fn with_secret(mut self, secret: Secret) -> Self {
-        self.secret = Some(secret);
+    pub fn with_secret(mut self, secret: impl Into<Option<Secret>>) -> Self {
+        self.secret = secret.into();
         self
     }
 

@@ -149,11 +149,8 @@ impl<K: BenchKey + ?Sized> Built<K> {
         let spec = K::spec(contender.spec)?;
         let plan = BuildPlan::new(Budget::bits_per_key(contender.bits_per_key)?)
             .with_sample(Arc::clone(sample))
-            .with_seed(setting.seed);
-        let plan = match setting.secret {
-            Some(secret) => plan.with_secret(secret),
-            None => plan,
-        };
+            .with_seed(setting.seed)
+            .with_secret(setting.secret);
         let sealed = spec.build(keys, &plan)?;
         let (envelope, _) = Envelope::open(sealed.as_bytes())?;
         // The width of the window; 0 stands for a place map.

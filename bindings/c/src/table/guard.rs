@@ -68,10 +68,7 @@ pub unsafe extern "C" fn lacuna_table_guard_new(
     give(|| {
         // SAFETY: as the caller promises.
         let (spec, secret) = unsafe { (spec_of(spec, size)?, secret_at(secret)) };
-        let spec = match secret {
-            Some(secret) => spec.with_secret(secret),
-            None => spec,
-        };
+        let spec = spec.with_secret(secret);
         spec.check_secret()?;
         let guard = TableGuard::new(spec);
         Ok(if max_bytes == 0 { guard } else { guard.with_max_bytes(max_bytes) })
