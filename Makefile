@@ -25,7 +25,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo demo-proxy test test-cassandra test-build test-rocksdb test-compiled test-programs test-bindings install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
+.PHONY: demo demo-proxy test test-cassandra test-build test-features test-rocksdb test-compiled test-programs test-bindings install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -54,19 +54,21 @@ test: fresh-stages
 test-cassandra:
 	$(STAGE) cassandra .ci/cassandra
 
-test-build test-rocksdb test-compiled test-programs test-bindings: BESIDE = nice -n 10 $(STAGE)
+test-build test-features test-rocksdb test-compiled test-programs test-bindings: BESIDE = nice -n 10 $(STAGE)
 test-build:
 	$(BESIDE) build .ci/without-features
 
-# Beside the default build: each of the two often has only one compiler at work.
+# Beside the default build and what else needs no RocksDB: each of the two often has only one compiler at work.
 test-rocksdb:
 	$(BESIDE) rocksdb .ci/rocksdb
 
-test-compiled: test-build test-rocksdb
-	$(BESIDE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
+test-features: test-build
 	$(BESIDE) "features, each alone" .ci/features
 	$(BESIDE) words lab/words
 	$(BESIDE) packages .ci/package
+
+test-compiled: test-features test-rocksdb
+	$(BESIDE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
 	$(BESIDE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
 	$(BESIDE) "tests, compiled" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --no-run --tests
 
