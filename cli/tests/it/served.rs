@@ -44,17 +44,12 @@ impl Listening {
 
     /// Ends the proxy, and returns what it has printed.
     pub(crate) fn stop(mut self) -> String {
-        self.signal();
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         let mut report = String::new();
         self.out.read_to_string(&mut report).unwrap();
         assert!(self.child.wait().unwrap().success());
         report
-    }
-
-    fn signal(&self) {
-        assert!(
-            Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap().success()
-        );
     }
 }
 
@@ -138,10 +133,6 @@ impl Served {
     /// Ends the proxy, and returns what it has printed.
     pub(crate) fn stop(self) -> String {
         self.listening.stop()
-    }
-
-    pub(crate) fn signal(&self) {
-        self.listening.signal();
     }
 }
 
