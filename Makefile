@@ -38,7 +38,6 @@ demo-proxy:
 # Many tests wait for servers: with twice as many at once as a small machine has cores, they take half the time.
 test: export RUST_TEST_THREADS := 4
 test: export LACUNA_REQUIRE := all
-test: export LACUNA_ROCKSDB_LEVEL := 1
 test: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
 test: export LACUNA_STAGES := $(abspath $(TARGET))/stages
 test: fresh-stages

@@ -21,7 +21,7 @@ impl Listening {
         Self::of(Command::new(crate::BINARY).args(["proxy", "--listen", "127.0.0.1:0"]).args(arguments))
     }
 
-    /// A command that runs a proxy.
+    /// The proxy that this command runs.
     pub(crate) fn of(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());

@@ -172,9 +172,9 @@ impl GuardSpec {
         self
     }
 
-    /// Gives the secret for a family that asks for one, such as `ribbon:secret`, or takes one, `auto:robust`, so that the rate of a filter keeps its bound
-    /// against those who choose their queries; for codecs that make integers. It is no part of the text: `Display` leaves it
-    /// out, and so do logs. `None` takes it away.
+    /// Gives the secret for a family that asks for one, such as `ribbon:secret`, or takes one, `auto:robust`, so that the rate of
+    /// a filter keeps its bound against those who choose their queries; for codecs that make integers. It is no part of the
+    /// text: `Display` leaves it out, and so do logs. `None` takes it away.
     #[must_use]
     pub fn with_secret(mut self, secret: impl Into<Option<Secret>>) -> Self {
         self.secret = secret.into();
@@ -330,6 +330,7 @@ mod tests {
         let secret = Secret::new(*b"sixteen bytes ok");
         let guarded = spec.clone().with_secret(secret);
         assert_eq!((guarded.secret(), spec.secret()), (Some(secret), None));
+        assert_eq!(guarded.clone().with_secret(None).secret(), None);
         assert_eq!(guarded.to_string(), spec.to_string());
         assert!(format!("{guarded:?}").contains("Secret(..)"), "{guarded:?}");
         assert_eq!(guarded.limited_to(1_000, 100).unwrap().secret(), Some(secret));

@@ -120,19 +120,18 @@ impl<'a, K: TestSpace + ?Sized> Probe<'a, K> {
             (lo, Some(hi)) => Some((lo, hi, alone)),
             _ => None,
         });
-        let (mut pairs, mut of_pairs) = ((Vec::new(), Vec::new()), Vec::new());
-        for (place, (lo, hi, alone)) in ends.enumerate() {
-            let is_turned = place % 3 == 2;
-            pairs.extend([if is_turned { (hi, lo) } else { (lo, hi) }]);
-            // A range of one key stays what it was.
-            of_pairs.push(alone && (!is_turned || lo == hi));
-        }
+        // Inverted, a range of one key stays what it was.
+        let turned = ends.enumerate().map(|(place, (lo, hi, alone))| match place % 3 {
+            2 => ((hi, lo), alone && lo == hi),
+            _ => ((lo, hi), alone),
+        });
+        let ((los, his), alone_of_pairs): ((Vec<_>, Vec<_>), Vec<_>) = turned.unzip();
         self.batch(&[], &[])?;
         self.pairs(&[], &[], &[])?;
         for len in [1, 7, 1_024] {
             let mut batches = ranges.chunks(len).zip(alone.chunks(len));
             batches.try_for_each(|(ranges, alone)| self.batch(ranges, alone))?;
-            let mut batches = pairs.0.chunks(len).zip(pairs.1.chunks(len)).zip(of_pairs.chunks(len));
+            let mut batches = los.chunks(len).zip(his.chunks(len)).zip(alone_of_pairs.chunks(len));
             batches.try_for_each(|((los, his), alone)| self.pairs(los, his, alone))?;
         }
         Ok(())

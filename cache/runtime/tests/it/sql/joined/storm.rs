@@ -23,7 +23,7 @@ async fn storm(options: Options, again: Options, url: String, course: Arc<Course
     };
     let shop = Arc::new(Shop::open(options, dialect).await);
     let mut faults = work(&course, CLIENTS, |number| shop.clone().client(seeded(number))).await?;
-    // A table whose tenure was lost shows nothing for some hundred milliseconds, in which all the clients may be done.
+    // For ten seconds after a cache server had no room no result is kept, and by then all the clients may be done.
     let (hits_of_a_hundred, nothing_breaks) = (if is_calm { 20 } else { 2 }, Instant::now());
     loop {
         let (reads, counts) = (shop.reads.load(Ordering::Relaxed), shop.orders.counts());
