@@ -1,5 +1,7 @@
 //! The calls of an owner to cache server, store and logs, and their replies.
 
+use std::sync::Arc;
+
 use crate::cache_model::RangeId;
 use crate::log::LogRecord;
 use crate::message::{Command, Epoch, Session, Value, Write};
@@ -54,10 +56,55 @@ pub enum Change {
 pub struct Edit {
     /// Another value of the same meaning, if the last change was that of this session.
     pub compacted: Option<(Session, Value)>,
-    /// Bytes that are added to the value ([`Application::patch`](crate::Application::patch)).
-    pub patch: Vec<u8>,
+    /// The session of the last change for which the places of `pieces` hold.
+    pub expected: Option<Session>,
+    /// Bytes that are added to the value ([`Application::patch`](crate::Application::patch)), in their order.
+    pub pieces: Vec<Piece>,
     /// Whether it is hidden from now on.
     pub is_hidden: bool,
+}
+
+/// Bytes for a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The bytes.
+    pub bytes: Arc<[u8]>,
+    /// Where they replace as many others, if the last change of the value was the expected one; otherwise, and where
+    /// there is no place, they come after its end. Counted in bytes of the value as the server keeps it.
+    pub place: Option<usize>,
+}
+
+impl Edit {
+    /// Whether the places hold for a value whose last change was that of `last`.
+    pub fn is_expected(&self, last: Session) -> bool {
+        self.expected == Some(last) && self.compacted.is_none()
+    }
+
+    /// `value` with all pieces, and whether one of them came after its end. O(length of all).
+    pub fn edited(&self, value: &Value, is_as_expected: bool) -> (Value, bool) {
+        let (mut bytes, len) = (value.as_bytes().to_vec(), value.as_bytes().len());
+        for Piece { bytes: piece, place } in &self.pieces {
+            let there = place.filter(|_| is_as_expected).and_then(|place| {
+                let end = place.checked_add(piece.len()).filter(|end| *end <= len)?;
+                bytes.get_mut(place..end)
+            });
+            match there {
+                Some(there) => there.copy_from_slice(piece),
+                None => bytes.extend_from_slice(piece),
+            }
+        }
+        let has_grown = bytes.len() > len;
+        (bytes.into(), has_grown)
+    }
+}
+
+/// What has become of a value that was edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Edited {
+    /// Whether its last change was the expected one, so that pieces with a place are there.
+    pub is_as_expected: bool,
+    /// Its present length in bytes, if a piece came after its end.
+    pub len: Option<usize>,
 }
 
 /// The replies of a cache server.
@@ -71,8 +118,8 @@ pub enum CacheReply {
     Leased,
     /// There is none, and a writer holds the lease.
     Busy,
-    /// To `Patch`: the present lengths of the values that were added to, in bytes.
-    Patched(Vec<(Query, usize)>),
+    /// To `Patch`: the values that were edited.
+    Patched(Vec<(Query, Edited)>),
     /// The values that were gathered.
     Gathered(Vec<(Query, Value)>),
     /// To `TakeOver`: chunks of the log, none if the range begins cold.

@@ -39,6 +39,9 @@ pub struct Config {
     pub apply_patience: u64,
     /// Buffered writes in one transaction.
     pub apply_batch: usize,
+    /// How long after the last transaction buffered writes gather for the next, unless a task waits for them or they are
+    /// enough for one. A transaction costs as much as several writes, and of two writes of a row only the later is sent.
+    pub apply_pause: u64,
     /// Limit of buffered writes that the store does not have yet; further writes wait until it has caught up.
     pub max_buffered: usize,
     /// Known-empty intervals to keep.
@@ -47,7 +50,7 @@ pub struct Config {
     pub beta: u8,
     /// Largest result to cache, in bytes.
     pub largest_value: usize,
-    /// Bytes that writes may add to a value before it is replaced by one without patches.
+    /// Bytes that writes may add to a value, however short it is, before it is replaced by one without patches.
     pub patch_room: usize,
     /// Rows whose conditions the owner remembers under write-back.
     pub max_known_rows: usize,
@@ -92,6 +95,7 @@ impl Config {
             write_through_for: 10_000,
             apply_patience: 300_000,
             apply_batch: 64,
+            apply_pause: 0,
             max_buffered: 1_024,
             max_gaps: 10_000,
             beta: 100,
@@ -122,10 +126,39 @@ pub type Fact = (RangeKey, u128);
 pub enum Patch {
     /// Nothing.
     Nothing,
-    /// It adds these bytes to its value.
-    Append(Vec<u8>),
+    /// It adds to its value.
+    Append(Addition),
     /// Only the store knows.
     Unknown,
+}
+
+/// What a write adds to the value of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addition {
+    /// The bytes.
+    pub bytes: Arc<[u8]>,
+    /// What they speak of; `None` for anything.
+    pub about: Option<About>,
+}
+
+/// The part of a row that an addition speaks of, in bytes that are the same for the same part alone.
+///
+/// Two additions about different rows may change places. Of two about the same part of the same row the later stands for
+/// both, unless one about another part of that row, or about anything, lies between them. So it may take the place of the
+/// earlier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// The row.
+    pub row: Arc<[u8]>,
+    /// The part of the row.
+    pub part: Arc<[u8]>,
+}
+
+impl Addition {
+    /// One that may speak of anything.
+    pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self { bytes: bytes.into(), about: None }
+    }
 }
 
 /// What only the application knows: the meaning of commands and results.
@@ -234,6 +267,10 @@ pub enum Flaw {
     RepeatPatch,
     /// A compacted value replaces one that has changed meanwhile.
     CompactLate,
+    /// A patch takes the place of another in a value that has changed meanwhile.
+    PatchAnywhere,
+    /// A patch takes the place of an earlier one of its row, whatever came between them.
+    PatchEarlier,
     /// A new owner keeps entries that may lack a write which was in the logs alone.
     WarmUnpatched,
     /// P5: an entry is known to the owner only after the reply to its installation.

@@ -77,13 +77,14 @@ pub use balance::{LoadMeter, RangeLoad, Recut, recut, spread};
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
 pub use cache_model::{CacheModel, RangeId};
 pub use call::{
-    CacheCall, CacheReply, Change, Edit, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState,
+    CacheCall, CacheReply, Change, Edit, Edited, LogCall, LogReply, Piece, Rows, StoreCall, StoreReply,
+    StoreState,
 };
 pub use combine::{Selectivity, prefetch_histogram, prefetch_log, union};
 #[cfg(feature = "flaws")]
 #[doc(hidden)]
 pub use config::Flaw;
-pub use config::{Application, Config, Fact, Patch, Policy};
+pub use config::{About, Addition, Application, Config, Fact, Patch, Policy};
 pub use domain::{DomainType, DomainValue};
 pub use error::{Error, ErrorKind, Result};
 pub use gaps::Gaps;

@@ -7,8 +7,9 @@
 //! a connection; a server that restarts has new connections, so no older call reaches it.) A repeated request is a
 //! new call. Late replies are ignored. A call to a cache server is one script, which is atomic.
 
+use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
@@ -19,8 +20,14 @@ use crate::query::{Query, Touched};
 use crate::range_table::RangeTable;
 
 /// The action of a write; only the application and the store know its meaning.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Command(Arc<[u8]>);
+#[derive(Clone)]
+pub struct Command(Arc<CommandInner>);
+
+struct CommandInner {
+    bytes: Box<[u8]>,
+    /// What the bytes mean, once somebody has read them.
+    meaning: OnceLock<Arc<dyn Any + Send + Sync>>,
+}
 
 /// The result of a query; only the application and the store know its meaning.
 #[derive(Clone, PartialEq, Eq)]
@@ -29,7 +36,59 @@ pub struct Value(Bytes);
 impl Command {
     /// Keeps a copy of these bytes.
     pub fn new(bytes: &[u8]) -> Self {
-        Self(bytes.into())
+        Self(Arc::new(CommandInner { bytes: bytes.into(), meaning: OnceLock::new() }))
+    }
+
+    /// A command whose meaning need not be read from its bytes.
+    #[must_use]
+    pub fn meaning<T: Any + Send + Sync>(self, meaning: Arc<T>) -> Self {
+        // Another one has read the same bytes.
+        drop(self.0.meaning.set(meaning));
+        self
+    }
+
+    /// What the bytes mean, which is read once for all copies of the command.
+    ///
+    /// ```
+    /// use lacuna_cache_protocol::Command;
+    ///
+    /// let command = Command::new(b"21");
+    /// let read = |bytes: &[u8]| std::str::from_utf8(bytes).map(|text| text.parse::<i64>());
+    /// assert_eq!(*command.read_with(read).expect("it is text"), Ok(21));
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn read_with<T: Any + Send + Sync, E>(
+        &self,
+        read: impl FnOnce(&[u8]) -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
+        let known = self.0.meaning.get().cloned().and_then(|known| known.downcast().ok());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let meaning = Arc::new(read(&self.0.bytes)?);
+        drop(self.0.meaning.set(meaning.clone()));
+        Ok(meaning)
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0.bytes
+    }
+}
+
+impl PartialEq for Command {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Command {}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.as_bytes().escape_ascii())
     }
 }
 
@@ -51,9 +110,9 @@ impl Value {
         (len <= bytes.len()).then(|| Self(Self::from(bytes).0.slice(len..)))
     }
 
-    /// This value followed by `patch`. O(length of both).
-    pub fn patched(&self, patch: &[u8]) -> Self {
-        Self([self.as_bytes(), patch].concat().into())
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
     }
 }
 
@@ -64,24 +123,11 @@ impl From<Vec<u8>> for Value {
     }
 }
 
-macro_rules! opaque_bytes {
-    ($name:ident) => {
-        impl $name {
-            /// The bytes.
-            pub fn as_bytes(&self) -> &[u8] {
-                &self.0
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}", self.0.escape_ascii())
-            }
-        }
-    };
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.escape_ascii())
+    }
 }
-opaque_bytes!(Command);
-opaque_bytes!(Value);
 
 /// Number of a request, chosen by the driver of the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -199,7 +199,7 @@ impl CacheServer for Compressed {
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
     use lacuna_cache_protocol::embedded::MemoryCache;
-    use lacuna_cache_protocol::{Interval, LogRecord, RangeKey};
+    use lacuna_cache_protocol::{Edited, Interval, LogRecord, Piece, RangeKey};
 
     use super::*;
 
@@ -302,12 +302,19 @@ mod tests {
         assert_eq!(seen.value, Some(value.clone()));
         assert_eq!(call(CacheCall::Lookup(query.clone(), session)).await, CacheReply::Found(value.clone()));
         let edit = |edit| CacheCall::Patch(Session(2), vec![(query.clone(), Change::Edit(edit))]);
-        call(edit(Edit { patch: b"added".to_vec(), ..Edit::default() })).await;
-        let value = value.patched(b"added");
+        let packed_len = memory.see(range, &query).unwrap().value.unwrap().as_bytes().len();
+        let piece = |bytes: &[u8], place| vec![Piece { bytes: bytes.into(), place }];
+        let added = call(edit(Edit { pieces: piece(b"added", None), ..Edit::default() })).await;
+        let is_first = Edited { is_as_expected: false, len: Some(packed_len + 5) };
+        assert_eq!(added, CacheReply::Patched(vec![(query.clone(), is_first)]), "as the server keeps it");
+        let expected = Some(Session(2));
+        let other = Edit { expected, pieces: piece(b"other", Some(packed_len)), ..Edit::default() };
+        call(CacheCall::Patch(Session(3), vec![(query.clone(), Change::Edit(other))])).await;
+        let value = Value::new(&[value.as_bytes(), b"other"].concat());
         let gather = CacheCall::Gather(Session(3), vec![query.clone()], Vec::new());
         assert_eq!(call(gather).await, CacheReply::Gathered(vec![(query.clone(), value)]));
         let compacted = Value::new(&[8; 2_000]);
-        let edit = Edit { compacted: Some((Session(2), compacted.clone())), ..Edit::default() };
+        let edit = Edit { compacted: Some((Session(3), compacted.clone())), ..Edit::default() };
         call(CacheCall::Patch(Session(4), vec![(query.clone(), Change::Edit(edit))])).await;
         assert_eq!(server.get(range, epoch, &query).await.unwrap().unwrap().value, Some(compacted));
         assert!(memory.see(range, &query).unwrap().value.unwrap().as_bytes().len() < 100);

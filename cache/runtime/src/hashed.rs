@@ -154,11 +154,11 @@ impl Hashed {
             // The fence must be checked even without entries (P3).
             calls.push((0, CacheCall::Invalidate(Session(0), Vec::new())));
         }
-        let (mut values, mut lengths, mut worst) = (Vec::new(), Vec::new(), CacheReply::Done);
+        let (mut values, mut edited, mut worst) = (Vec::new(), Vec::new(), CacheReply::Done);
         for reply in self.at_once(range, epoch, calls).await? {
             match reply {
                 CacheReply::Gathered(part) => values.extend(part),
-                CacheReply::Patched(part) => lengths.extend(part),
+                CacheReply::Patched(part) => edited.extend(part),
                 CacheReply::Done => {}
                 reply if worst != CacheReply::Fenced => worst = reply,
                 _ => {}
@@ -167,7 +167,7 @@ impl Hashed {
         Ok(match worst {
             CacheReply::Done if takes_over => CacheReply::Warm(Vec::new()),
             CacheReply::Done if gathers => CacheReply::Gathered(values),
-            CacheReply::Done if patches => CacheReply::Patched(lengths),
+            CacheReply::Done if patches => CacheReply::Patched(edited),
             worst => worst,
         })
     }
@@ -210,7 +210,7 @@ impl CacheServer for Hashed {
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
     use lacuna_cache_protocol::embedded::MemoryCache;
-    use lacuna_cache_protocol::{Change, Edit, Interval, LogRecord, Value};
+    use lacuna_cache_protocol::{Change, Edit, Interval, LogRecord, Piece, Value};
 
     use super::*;
 
@@ -247,8 +247,10 @@ mod tests {
             6 => CacheCall::Invalidate(session, numbers.some_queries()),
             7 => CacheCall::Hide(session, numbers.some_queries()),
             8 | 9 => {
-                let patch = value.as_bytes()[..2].to_vec();
-                let edit = Edit { patch, is_hidden: numbers.below(3) == 0, compacted: None };
+                let place = (numbers.below(2) == 0).then(|| numbers.below(6) as usize);
+                let pieces = vec![Piece { bytes: value.as_bytes()[..2].into(), place }];
+                let expected = Some(Session(session.0 - numbers.below(2)));
+                let edit = Edit { pieces, expected, is_hidden: numbers.below(3) == 0, compacted: None };
                 let change = if numbers.below(8) == 0 { Change::Drop } else { Change::Edit(edit) };
                 let entry = |query| (query, change.clone());
                 CacheCall::Patch(session, numbers.some_queries().into_iter().map(entry).collect())
@@ -270,9 +272,9 @@ mod tests {
                 values.sort_by(|one, other| one.0.cmp(&other.0));
                 CacheReply::Gathered(values)
             }
-            CacheReply::Patched(mut lengths) => {
-                lengths.sort();
-                CacheReply::Patched(lengths)
+            CacheReply::Patched(mut edited) => {
+                edited.sort();
+                CacheReply::Patched(edited)
             }
             reply => reply,
         }

@@ -42,6 +42,11 @@ pub fn write_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
 pub struct Writer(Vec<u8>);
 
 impl Writer {
+    /// One with room for this many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self(Vec::with_capacity(bytes))
+    }
+
     /// Appends a byte.
     pub fn byte(&mut self, byte: u8) {
         self.0.push(byte);

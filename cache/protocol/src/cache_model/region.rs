@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::call::{CacheReply, Change, Edit};
+use crate::call::{CacheReply, Change, Edit, Edited};
 use crate::config::Flaw;
 use crate::log::{LOG_CHUNKS, LogRecord, write_chunk};
 use crate::message::{Epoch, Session, Value};
@@ -39,21 +39,21 @@ impl Slot {
         Self { value: Some(value), session, is_leased: false, is_hidden: false }
     }
 
-    /// Returns the length of the value if something was added to it.
-    fn edit(&mut self, session: Session, edit: &Edit, flaw: Option<Flaw>) -> Option<usize> {
+    /// `None` if the edit comes late or there is no value.
+    fn edit(&mut self, session: Session, edit: &Edit, flaw: Option<Flaw>) -> Option<Edited> {
         let is_late = self.session >= session && flaw != Some(Flaw::RepeatPatch);
         let value = self.value.as_mut().filter(|_| !is_late)?;
+        let is_as_expected = edit.is_expected(self.session) || flaw == Some(Flaw::PatchAnywhere);
         if let Some((last, compacted)) = &edit.compacted
             && (*last == self.session || flaw == Some(Flaw::CompactLate))
         {
             *value = compacted.clone();
         }
-        if !edit.patch.is_empty() {
-            *value = value.patched(&edit.patch);
-        }
+        let (edited, has_grown) = edit.edited(value, is_as_expected);
+        *value = edited;
         self.is_hidden = edit.is_hidden;
         self.session = session;
-        (!edit.patch.is_empty()).then(|| value.as_bytes().len())
+        Some(Edited { is_as_expected, len: has_grown.then(|| value.as_bytes().len()) })
     }
 }
 
@@ -143,18 +143,18 @@ impl Region {
         changes: &[(Query, Change)],
         flaw: Option<Flaw>,
     ) -> CacheReply {
-        let mut lengths = Vec::new();
+        let mut edited = Vec::new();
         for (query, change) in changes {
             self.void_lease(query, flaw);
             match (change, self.slots.get_mut(query)) {
                 (Change::Drop, Some(slot)) if slot.value.is_some() => drop(self.slots.remove(query)),
                 (Change::Edit(edit), Some(slot)) => {
-                    lengths.extend(slot.edit(session, edit, flaw).map(|len| (query.clone(), len)));
+                    edited.extend(slot.edit(session, edit, flaw).map(|edited| (query.clone(), edited)));
                 }
                 _ => {}
             }
         }
-        CacheReply::Patched(lengths)
+        CacheReply::Patched(edited)
     }
 
     pub(super) fn hide(&mut self, session: Session, queries: &[Query]) -> CacheReply {

@@ -1,7 +1,7 @@
 //! The rules of leases, and the races that they prevent.
 
 use super::*;
-use crate::call::{Change, Edit};
+use crate::call::{Change, Edit, Edited, Piece};
 use crate::interval::Interval;
 use crate::log::LogRecord;
 
@@ -32,7 +32,16 @@ fn look_up(session: u64) -> CacheCall {
 }
 
 fn patch(session: u64, text: &str) -> CacheCall {
-    edit(session, Edit { patch: text.as_bytes().to_vec(), ..Edit::default() })
+    edit(session, Edit { pieces: pieces(text, None), ..Edit::default() })
+}
+
+fn pieces(text: &str, place: Option<usize>) -> Vec<Piece> {
+    vec![Piece { bytes: text.as_bytes().into(), place }]
+}
+
+/// The reply to an edit of a value whose last change was not the expected one, and which has this length now.
+fn appended(len: usize) -> CacheReply {
+    CacheReply::Patched(vec![(query(), Edited { is_as_expected: false, len: Some(len) })])
 }
 
 fn edit(session: u64, edit: Edit) -> CacheCall {
@@ -89,7 +98,7 @@ fn without_p4_the_old_row_stays() {
 #[test]
 fn a_change_that_comes_again_or_late_is_not_made() {
     let mut server = installed(None);
-    assert_eq!(server.call(RANGE, EPOCH, &patch(2, "+2")), CacheReply::Patched(vec![(query(), 5)]));
+    assert_eq!(server.call(RANGE, EPOCH, &patch(2, "+2")), appended(5));
     assert_eq!(server.call(RANGE, EPOCH, &patch(2, "+2")), CacheReply::Patched(Vec::new()));
     server.call(RANGE, EPOCH, &patch(4, "+4"));
     server.call(RANGE, EPOCH, &patch(3, "+3"));
@@ -105,7 +114,7 @@ fn a_hidden_value_is_changed_and_seen_when_it_is_shown() {
     let mut server = installed(None);
     server.call(RANGE, EPOCH, &show(2, true));
     assert_eq!(shown(&server), None);
-    server.call(RANGE, EPOCH, &edit(3, Edit { patch: b"+3".to_vec(), is_hidden: true, ..Edit::default() }));
+    server.call(RANGE, EPOCH, &edit(3, Edit { pieces: pieces("+3", None), is_hidden: true, ..Edit::default() }));
     assert_eq!(shown(&server), None);
     server.call(RANGE, EPOCH, &show(4, false));
     assert_eq!(shown(&server), Some(value("old+3")));
@@ -123,8 +132,28 @@ fn a_compacted_value_replaces_that_of_its_session_alone() {
     server.call(RANGE, EPOCH, &patch(2, "+2"));
     server.call(RANGE, EPOCH, &edit(3, compact(1)));
     assert_eq!(shown(&server), Some(value("old+2")), "it has changed since");
-    server.call(RANGE, EPOCH, &edit(4, Edit { patch: b"+4".to_vec(), ..compact(3) }));
+    server.call(RANGE, EPOCH, &edit(4, Edit { pieces: pieces("+4", Some(0)), expected: Some(Session(3)), ..compact(3) }));
     assert_eq!(shown(&server), Some(value("short+4")), "the change before was of this session");
+}
+
+#[test]
+fn a_piece_takes_a_place_in_the_value_of_its_session_alone() {
+    let replace = |last| Edit { expected: Some(Session(last)), pieces: pieces("+3", Some(3)), ..Edit::default() };
+    let edited = |flaw, last| {
+        let mut server = installed(flaw);
+        server.call(RANGE, EPOCH, &patch(2, "+2"));
+        let reply = server.call(RANGE, EPOCH, &edit(3, replace(last)));
+        (reply, shown(&server).unwrap())
+    };
+    let as_expected = Edited { is_as_expected: true, len: None };
+    assert_eq!(edited(None, 2), (CacheReply::Patched(vec![(query(), as_expected)]), value("old+3")));
+    assert_eq!(edited(None, 1), (appended(7), value("old+2+3")), "it has changed since");
+    assert_eq!(edited(Some(Flaw::PatchAnywhere), 1).1, value("old+3"));
+    let beyond = Edit { pieces: pieces("+3", Some(4)), ..replace(2) };
+    let mut server = installed(None);
+    server.call(RANGE, EPOCH, &patch(2, "+2"));
+    server.call(RANGE, EPOCH, &edit(3, beyond));
+    assert_eq!(shown(&server), Some(value("old+2+3")), "no place of the value");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use lacuna_testkit::effort;
 
 use super::*;
-use crate::call::{Change, Edit};
+use crate::call::{Change, Edit, Edited, Piece};
 use crate::interval::Interval;
 use crate::log::LogRecord;
 use crate::message::{Session, Value};
@@ -31,8 +31,13 @@ fn some_script(rng: &mut lacuna_workload::Rng, number: u64) -> CacheCall {
 
 fn some_change(rng: &mut lacuna_workload::Rng, session: Session) -> Change {
     let compacted = (rng.below(3) == 0).then(|| (Session(session.0 - rng.below(2)), Value::new(b"short")));
-    let is_hidden = rng.below(3) == 0;
-    Change::Edit(Edit { compacted, patch: vec![7; rng.index(3)], is_hidden })
+    let expected = Some(Session(session.0.saturating_sub(rng.below(3))));
+    let piece = |rng: &mut lacuna_workload::Rng| Piece {
+        bytes: vec![7; 1 + rng.index(3)].into(),
+        place: (rng.below(2) == 0).then(|| rng.index(12)),
+    };
+    let pieces = (0..rng.below(3)).map(|_| piece(rng)).collect();
+    Change::Edit(Edit { compacted, expected, pieces, is_hidden: rng.below(3) == 0 })
 }
 
 #[test]
@@ -84,9 +89,12 @@ fn what_is_added_to_a_value_counts_and_a_new_epoch_frees_all() {
     cache.run(RangeId(0), Epoch(1), CacheCall::Fence);
     install(&cache, 1, 100);
     let before = cache.bytes();
-    let edit = Edit { patch: vec![8; 50], ..Edit::default() };
+    let pieces = vec![Piece { bytes: vec![8; 50].into(), place: None }];
+    let edit = Edit { pieces, ..Edit::default() };
     let patch = CacheCall::Patch(Session(10), vec![(query(1), Change::Edit(edit))]);
-    assert_eq!(cache.run(RangeId(0), Epoch(1), patch), CacheReply::Patched(vec![(query(1), 150)]));
+    let edited = Edited { is_as_expected: false, len: Some(150) };
+    assert_eq!(cache.run(RangeId(0), Epoch(1), patch), CacheReply::Patched(vec![(query(1), edited)]));
+
     assert_eq!(cache.bytes(), before + 50);
     (20..200).for_each(|number| drop(install(&cache, number, 500)));
     assert!(cache.bytes() <= 10_000);

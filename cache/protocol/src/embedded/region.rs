@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::call::{CacheReply, Change, Edit};
+use crate::call::{CacheReply, Change, Edit, Edited};
 use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
 
@@ -48,18 +48,22 @@ impl Slot {
         self.value.clone().filter(|_| !self.is_hidden)
     }
 
-    /// Returns the length of the value if something was added to it.
-    fn edit(&mut self, session: Session, edit: Edit) -> Option<usize> {
+    /// `None` if the edit comes late or there is no value.
+    fn edit(&mut self, session: Session, edit: &Edit) -> Option<Edited> {
         let value = self.value.as_mut().filter(|_| self.session < session)?;
-        if let Some((_, compacted)) = edit.compacted.filter(|(last, _)| *last == self.session) {
-            *value = compacted;
+        let is_as_expected = edit.is_expected(self.session);
+        if let Some((_, compacted)) = edit.compacted.as_ref().filter(|(last, _)| *last == self.session) {
+            *value = compacted.clone();
         }
-        if !edit.patch.is_empty() {
-            *value = value.patched(&edit.patch);
+        let mut len = None;
+        if !edit.pieces.is_empty() {
+            let (edited, has_grown) = edit.edited(value, is_as_expected);
+            *value = edited;
+            len = has_grown.then(|| value.as_bytes().len());
         }
         self.is_hidden = edit.is_hidden;
         self.session = session;
-        (!edit.patch.is_empty()).then(|| value.as_bytes().len())
+        Some(Edited { is_as_expected, len })
     }
 }
 
@@ -114,20 +118,20 @@ impl Region {
     }
 
     pub(super) fn patch(&mut self, session: Session, changes: Vec<(Query, Change)>) -> CacheReply {
-        let mut lengths = Vec::new();
+        let mut edited = Vec::new();
         for (query, change) in changes {
             let Some(slot) = self.slots.get_mut(&query) else { continue };
             match change {
                 Change::Edit(edit) if !slot.is_leased => {
                     self.bytes -= slot.bytes();
-                    let len = slot.edit(session, edit);
+                    let done = slot.edit(session, &edit);
                     self.bytes += slot.bytes();
-                    lengths.extend(len.map(|len| (query, len)));
+                    edited.extend(done.map(|done| (query, done)));
                 }
                 _ => self.remove(&query),
             }
         }
-        CacheReply::Patched(lengths)
+        CacheReply::Patched(edited)
     }
 
     pub(super) fn hide(&mut self, session: Session, queries: &[Query]) -> CacheReply {

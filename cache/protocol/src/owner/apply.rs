@@ -20,6 +20,8 @@ const TRIM_PAUSE_MS: u64 = 100;
 pub(super) struct Applying {
     /// Numbers of the transaction in flight.
     batch: Vec<u64>,
+    /// When the last one began.
+    began_at: u64,
     /// Buffered writes that were refused for good, and those that depend on them.
     aside: BTreeSet<u64>,
     /// Whether entries that show them are being dropped.
@@ -56,6 +58,15 @@ impl<A: Application> Owner<A> {
         self.apply_next();
     }
 
+    /// Sends the next transaction if it need not wait for more writes.
+    pub(super) fn apply_if_due(&mut self) {
+        let is_awaited = !self.flushing.is_empty() || !self.is_serving();
+        let is_full = self.buffered.len() >= self.config.apply_batch || !self.admission.is_empty();
+        if is_awaited || is_full || self.now - self.applying.began_at >= self.config.apply_pause {
+            self.apply_next();
+        }
+    }
+
     /// Sends the next transaction, unless one is in flight.
     pub(super) fn apply_next(&mut self) {
         if !self.applying.batch.is_empty() || self.applying.is_dropping {
@@ -68,6 +79,7 @@ impl<A: Application> Owner<A> {
         }
         if !commands.is_empty() {
             self.applying.batch = commands.iter().map(|(lsn, _)| *lsn).collect();
+            self.applying.began_at = self.now;
             self.call(Purpose::Apply, Call::Store(StoreCall::Apply(commands)));
         }
     }
@@ -106,7 +118,7 @@ impl<A: Application> Owner<A> {
                 self.go_on_flushed();
                 self.go_on_starting();
                 self.admit();
-                self.apply_next();
+                self.apply_if_due();
             }
             // The next tick tries again: the write was acknowledged.
             ApplyReply::Refused { retry: true, .. } if self.may_retry() => {}

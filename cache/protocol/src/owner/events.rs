@@ -61,10 +61,11 @@ impl<A: Application> Owner<A> {
         if self.is_serving() {
             self.append_deletes();
             self.compact_log();
+            self.compact_while_idle();
             self.trim_logs_if_due();
         }
         self.renew_holds();
-        self.apply_next();
+        self.apply_if_due();
         self.admit();
     }
 

@@ -14,7 +14,7 @@
 //! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`,
 //!   `install.rs`);
 //! - writes: exclusive lease, then hide the entries *before* the store has the write, change and show them after
-//!   (`write.rs`, `buffer.rs`, `patching.rs`; `task.rs` lists the steps of a write, `admission.rs` has those that wait);
+//!   (`write.rs`, `buffer.rs`, `patching.rs`, `patched_value.rs`; `task.rs` lists the steps of a write, `admission.rs` has those that wait);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
 //! - entries: a log of them, for a warm take-over (`entry_log.rs`);
 //! - several ranges: leases in the order of ranges, from owner to owner (`across.rs`, `guest.rs`);
@@ -39,6 +39,7 @@ mod events;
 mod guest;
 mod install;
 mod parts;
+mod patched_value;
 mod patching;
 mod read;
 mod start;

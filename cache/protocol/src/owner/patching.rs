@@ -8,20 +8,30 @@
 //! A write that the store may refuse hides its entries before the store has it, and shows them in the script that changes
 //! them (P1, P2). Several writes may hide one entry; the last of them shows it.
 //!
-//! A value whose patches are longer than half of the rest is read and replaced by one without them, unless the entry has
-//! changed meanwhile. Cost: a byte that is patched in is rewritten at most three times.
+//! A patch takes the place of the last one about the same part of the same row (`patched_value.rs`). A value to which more
+//! than one and a half times the rest was added all the same is read, and replaced by one without patches unless the entry has
+//! changed meanwhile; half of the rest is enough where no write waits. Cost: a byte that is patched in is rewritten at most
+//! three times, and under many writes less than once.
 //!
 //! The report (section 4) reads, changes and writes each value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::calls::{Call, Purpose};
+use super::patched_value::{PatchedValue, PlannedEdit};
 use super::task::WriteStep;
 use super::{Owner, TaskId};
-use crate::call::{CacheCall, CacheReply, Change, Edit};
-use crate::config::{Application, Flaw, Patch};
+use crate::call::{CacheCall, CacheReply, Change, Edit, Edited};
+use crate::config::{Addition, Application, Flaw, Patch};
 use crate::message::{Command, Session, Value};
 use crate::query::Query;
+
+/// How much longer patches may be than what they were added to, in percent, before the value is compacted: where writes wait
+/// for it, and where none does.
+const LONG_PERCENT: usize = 150;
+const IDLE_LONG_PERCENT: usize = 50;
+/// Values that are compacted together where no write waits.
+const IDLE_BATCH: usize = 64;
 
 /// What one write wants of one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +46,8 @@ pub(super) enum What {
     Keep,
     /// To be deleted.
     Drop,
-    /// To have these bytes added.
-    Append(Vec<u8>),
+    /// To have this added.
+    Append(Addition),
     /// To be replaced by a value of the same meaning, if its last change was that of the session.
     Compact(Session, Value),
 }
@@ -49,18 +59,20 @@ pub(super) struct Patching {
     waiting: Vec<(Option<TaskId>, Vec<Wish>)>,
     in_flight: Option<InFlight>,
     /// Hidden entries, and the number of writes that hide each.
-    hidden: BTreeMap<Query, u32>,
-    /// Bytes that were added to entries since they were installed or compacted.
-    added: BTreeMap<Query, usize>,
+    hidden: HashMap<Query, u32>,
+    /// The values of entries that were changed since they were installed or compacted.
+    values: HashMap<Query, PatchedValue>,
+    /// Those of them that are long enough to be compacted where no write waits.
+    long: BTreeSet<Query>,
 }
 
 /// The script that is on its way.
 #[derive(Debug, Clone)]
 enum InFlight {
     /// Changes for these writes, in `scripts` scripts; more than one only under a flaw.
-    Patch { session: Session, tasks: Vec<TaskId>, queries: Vec<Query>, scripts: usize },
-    /// The values of entries that are to be compacted, whose last change is that of the session.
-    Values { session: Session },
+    Patch { session: Session, tasks: Vec<TaskId>, plans: HashMap<Query, PlannedEdit>, scripts: usize },
+    /// The values of entries that are to be compacted, whose last changes are those of the sessions.
+    Values { last: BTreeMap<Query, Session> },
     /// The same writes, after the server had no memory for their changes: the entries are deleted.
     Delete { tasks: Vec<TaskId>, queries: Vec<Query> },
 }
@@ -68,7 +80,9 @@ enum InFlight {
 impl Patching {
     /// Nothing is known of the value of this entry any more.
     pub(super) fn forget(&mut self, query: &Query) {
-        self.added.remove(query);
+        if self.values.remove(query).is_some_and(|value| value.is_queued) {
+            self.long.remove(query);
+        }
     }
 
     fn show_once(&mut self, query: &Query) {
@@ -80,35 +94,79 @@ impl Patching {
         }
     }
 
-    fn want(wish: &Wish, changes: &mut BTreeMap<Query, Change>) {
-        let change = changes.entry(wish.query.clone()).or_insert_with(|| Change::Edit(Edit::default()));
-        match (&wish.what, change) {
-            (What::Drop, change) => *change = Change::Drop,
-            (What::Append(bytes), Change::Edit(edit)) => edit.patch.extend_from_slice(bytes),
-            (What::Compact(session, value), Change::Edit(edit)) => {
-                edit.compacted = Some((*session, value.clone()));
+    /// All that is wanted by now, as one change for each entry.
+    fn changes(&mut self) -> Changes {
+        let mut changes = Changes::default();
+        for (task, wishes) in std::mem::take(&mut self.waiting) {
+            changes.tasks.extend(task);
+            for Wish { query, what } in wishes {
+                if !matches!(what, What::Append(_) | What::Keep) {
+                    self.forget(&query);
+                }
+                changes.want(query, what, &self.values);
             }
-            _ => {}
         }
+        for ((query, change), plan) in changes.changes.iter_mut().zip(&changes.plans) {
+            let Change::Edit(edit) = change else { continue };
+            edit.is_hidden = self.hidden.contains_key(query);
+            edit.expected = self.values.get(query).and_then(PatchedValue::last);
+            edit.pieces = plan.pieces();
+        }
+        changes
     }
 
-    /// All that is wanted by now, as one change for each entry.
-    fn changes(&mut self) -> (Vec<TaskId>, Vec<(Query, Change)>) {
-        let (mut tasks, mut changes) = (Vec::new(), BTreeMap::new());
-        for (task, wishes) in std::mem::take(&mut self.waiting) {
-            tasks.extend(task);
-            wishes.iter().for_each(|wish| Self::want(wish, &mut changes));
-        }
-        for (query, change) in &mut changes {
-            match change {
-                Change::Edit(edit) => {
-                    edit.is_hidden = self.hidden.contains_key(query);
-                    *self.added.entry(query.clone()).or_default() += edit.patch.len();
-                }
-                Change::Drop => drop(self.added.remove(query)),
+    /// The values are as the server says after a script of this session. One of which it says nothing is gone.
+    fn were_edited(
+        &mut self,
+        session: Session,
+        mut plans: HashMap<Query, PlannedEdit>,
+        edited: Vec<(Query, Edited)>,
+        (room, keeps_first): (usize, bool),
+    ) -> Vec<Query> {
+        let mut too_long = Vec::new();
+        for (query, edited) in edited {
+            let plan = plans.remove(&query).unwrap_or_default();
+            let value = match self.values.get_mut(&query) {
+                Some(value) => value,
+                None => self.values.entry(query.clone()).or_default(),
+            };
+            value.was_edited(session, plan, edited, keeps_first);
+            if value.is_longer_than(room, LONG_PERCENT) {
+                too_long.push(query);
+            } else if !value.is_queued && value.is_longer_than(room, IDLE_LONG_PERCENT) {
+                value.is_queued = true;
+                self.long.insert(query);
             }
         }
-        (tasks, changes.into_iter().collect())
+        plans.keys().for_each(|query| self.forget(query));
+        too_long
+    }
+}
+
+/// What a script is to do, and for each change the plan behind it.
+#[derive(Debug, Default)]
+struct Changes {
+    tasks: Vec<TaskId>,
+    changes: Vec<(Query, Change)>,
+    plans: Vec<PlannedEdit>,
+    places: HashMap<Query, usize>,
+}
+
+impl Changes {
+    fn want(&mut self, query: Query, what: What, values: &HashMap<Query, PatchedValue>) {
+        let place = self.places.get(&query).copied().unwrap_or(self.changes.len());
+        if place == self.changes.len() {
+            self.places.insert(query.clone(), place);
+            self.changes.push((query, Change::Edit(Edit::default())));
+            self.plans.push(PlannedEdit::default());
+        }
+        let (query, change) = &mut self.changes[place];
+        match (what, change) {
+            (What::Drop, change) => *change = Change::Drop,
+            (What::Append(addition), Change::Edit(_)) => self.plans[place].add(&addition, values.get(query)),
+            (What::Compact(session, value), Change::Edit(edit)) => edit.compacted = Some((session, value)),
+            _ => {}
+        }
     }
 }
 
@@ -120,7 +178,7 @@ impl<A: Application> Owner<A> {
         let wish = |(query, patch): (&Query, Patch)| {
             let what = match patch {
                 Patch::Nothing => return None,
-                Patch::Append(bytes) => What::Append(bytes),
+                Patch::Append(addition) => What::Append(addition),
                 Patch::Unknown => What::Drop,
             };
             Some(Wish { query: query.clone(), what })
@@ -173,14 +231,14 @@ impl<A: Application> Owner<A> {
             return;
         }
         let session = self.new_session();
-        let (tasks, changes) = self.patching.changes();
-        let queries = changes.iter().map(|(query, _)| query.clone()).collect();
+        let Changes { tasks, changes, plans, .. } = self.patching.changes();
+        let plans = changes.iter().map(|(query, _)| query.clone()).zip(plans).collect();
         let scripts: Vec<Vec<_>> = if self.is_flawed(Flaw::SwapOneByOne) {
             changes.into_iter().map(|change| vec![change]).collect()
         } else {
             vec![changes]
         };
-        self.patching.in_flight = Some(InFlight::Patch { session, tasks, queries, scripts: scripts.len() });
+        self.patching.in_flight = Some(InFlight::Patch { session, tasks, plans, scripts: scripts.len() });
         for changes in scripts {
             self.call(Purpose::Entries, Call::Cache(CacheCall::Patch(session, changes)));
         }
@@ -188,24 +246,28 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn entries_answered(&mut self, reply: CacheReply) {
         match (self.patching.in_flight.take(), reply) {
-            (Some(InFlight::Patch { session, tasks, queries, scripts }), _) if scripts > 1 => {
+            (Some(InFlight::Patch { session, tasks, plans, scripts }), _) if scripts > 1 => {
                 let scripts = scripts - 1;
-                self.patching.in_flight = Some(InFlight::Patch { session, tasks, queries, scripts });
+                self.patching.in_flight = Some(InFlight::Patch { session, tasks, plans, scripts });
             }
-            (Some(InFlight::Patch { tasks, queries, .. }), CacheReply::Full) => {
+            (Some(InFlight::Patch { tasks, plans, .. }), CacheReply::Full) => {
                 self.cache_is_full();
                 let session = self.new_session();
+                let mut queries: Vec<Query> = plans.into_keys().collect();
+                queries.sort();
                 let delete = CacheCall::Invalidate(session, queries.clone());
                 self.patching.in_flight = Some(InFlight::Delete { tasks, queries });
                 self.call(Purpose::Entries, Call::Cache(delete));
             }
-            (Some(InFlight::Patch { session, tasks, .. }), reply) => {
-                let lengths = if let CacheReply::Patched(lengths) = reply { lengths } else { Vec::new() };
-                self.compact_long_ones(session, &lengths);
+            (Some(InFlight::Patch { session, tasks, plans, .. }), reply) => {
+                let edited = if let CacheReply::Patched(edited) = reply { edited } else { Vec::new() };
+                let settings = (self.config.patch_room, self.is_flawed(Flaw::PatchEarlier));
+                let too_long = self.patching.were_edited(session, plans, edited, settings);
+                self.read_to_compact(too_long);
                 tasks.into_iter().for_each(|task| self.entries_of_task_answered(task));
             }
-            (Some(InFlight::Values { session }), CacheReply::Gathered(values)) => {
-                self.compact_values(session, values);
+            (Some(InFlight::Values { last }), CacheReply::Gathered(values)) => {
+                self.compact_values(&last, values);
             }
             (Some(InFlight::Delete { tasks, queries }), _) => {
                 tasks.into_iter().for_each(|task| self.entries_were_deleted(task, &queries));
@@ -242,33 +304,43 @@ impl<A: Application> Owner<A> {
         self.entries_of_task_answered(task);
     }
 
-    /// Reads the values whose patches have become long.
-    fn compact_long_ones(&mut self, session: Session, lengths: &[(Query, usize)]) {
-        let room = self.config.patch_room;
-        let is_long = |(query, len): &&(Query, usize)| {
-            let added = self.patching.added.get(query).copied().unwrap_or(0);
-            added > room && 3 * added > *len
-        };
-        let long: Vec<Query> = lengths.iter().filter(is_long).map(|(query, _)| query.clone()).collect();
-        if long.is_empty() {
+    /// Reads values to which much was added.
+    fn read_to_compact(&mut self, values: Vec<Query>) {
+        if values.is_empty() {
             return;
         }
-        self.patching.in_flight = Some(InFlight::Values { session });
+        let last = |query: &Query| Some((query.clone(), self.patching.values.get(query)?.last()?));
+        let last = values.iter().filter_map(last).collect();
+        self.patching.in_flight = Some(InFlight::Values { last });
         let reader = self.new_session();
-        self.call(Purpose::Entries, Call::Cache(CacheCall::Gather(reader, long, Vec::new())));
+        self.call(Purpose::Entries, Call::Cache(CacheCall::Gather(reader, values, Vec::new())));
     }
 
-    fn compact_values(&mut self, session: Session, values: Vec<(Query, Value)>) {
+    /// The same of values to which less was added, while no write waits for its entries.
+    pub(super) fn compact_while_idle(&mut self) {
+        if self.patching.in_flight.is_none() && self.patching.waiting.is_empty() {
+            let mut long = Vec::new();
+            while long.len() < IDLE_BATCH
+                && let Some(query) = self.patching.long.pop_first()
+            {
+                self.patching.values.entry(query.clone()).and_modify(|value| value.is_queued = false);
+                long.push(query);
+            }
+            self.read_to_compact(long);
+        }
+    }
+
+    fn compact_values(&mut self, last: &BTreeMap<Query, Session>, values: Vec<(Query, Value)>) {
         let compact = |(query, value): (Query, Value)| {
-            self.patching.added.remove(&query);
+            let last = *last.get(&query)?;
             let compacted = self.application.settle(&query, &value);
             let what = match compacted.filter(|value| value.as_bytes().len() <= self.config.largest_value) {
-                Some(value) => What::Compact(session, value),
+                Some(value) => What::Compact(last, value),
                 None => What::Drop,
             };
-            Wish { query, what }
+            Some(Wish { query, what })
         };
-        let wishes: Vec<Wish> = values.into_iter().map(compact).collect();
+        let wishes: Vec<Wish> = values.into_iter().filter_map(compact).collect();
         if !wishes.is_empty() {
             self.patching.waiting.insert(0, (None, wishes));
         }

@@ -38,6 +38,7 @@ control!(
     setup(Policy::WriteThrough)
 );
 control!(a_patch_that_is_made_again_brings_an_old_row_back, RepeatPatch, shared_rows(Policy::WriteThrough));
+control!(a_patch_before_an_older_one_of_its_row_is_lost, PatchEarlier, shared_rows(Policy::WriteThrough));
 control!(
     a_warm_entry_may_lack_a_write_of_the_log,
     WarmUnpatched,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use lacuna_cache_protocol::{Application, Command, Form, Patch, Query, RangeKey, Value};
+use lacuna_cache_protocol::{Addition, Application, Command, Form, Patch, Query, RangeKey, Value};
 use mongodb::bson::{Bson, Document};
 
 use crate::mongodb::documents::{ADDED, encode, split};
@@ -31,7 +31,7 @@ impl Application for Documents {
                     !self.may_be_inside(query, values)? || self.may_be_inside(query, seen)?
                 }
             };
-            is_certain.then(|| Patch::Append([&ADDED, command.as_bytes()].concat()))
+            is_certain.then(|| Patch::Append(Addition::new([&ADDED, command.as_bytes()].concat())))
         };
         queries.iter().map(|query| patch(query).unwrap_or(Patch::Unknown)).collect()
     }
@@ -131,7 +131,8 @@ mod tests {
         let (rows, old) = (Documents(Arc::new(schema)), encode(old).unwrap());
         let patches = rows.patch(&write.command().unwrap(), std::slice::from_ref(&query));
         let [Patch::Append(patch)] = &patches[..] else { return None };
-        let settled = rows.settle(&query, &old.patched(patch));
+        let patched = Value::new(&[old.as_bytes(), &patch.bytes].concat());
+        let settled = rows.settle(&query, &patched);
         settled.map(|value| decode(&value).unwrap())
     }
 

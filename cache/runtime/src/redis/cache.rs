@@ -8,13 +8,14 @@ use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
 use lacuna_cache_protocol::{
     CacheCall, CacheReply, Change, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
 };
-use redis::{ScriptInvocation, Value};
+use redis::aio::MultiplexedConnection;
+use redis::{Cmd, ErrorKind, ScriptInvocation, ServerErrorKind, Value};
 
 use crate::redis::connection::{Answer, Connection, Link};
 use crate::redis::keys::Keys;
 use crate::redis::patch_arguments::PatchArguments;
 use crate::redis::replies::{
-    fence_of, foreign_data, log_read, looked_up, memory_of, patched, simple, taken_over, values,
+    HEAD, fence_of, foreign_data, gathered, log_read, looked_up, memory_of, patched, simple, taken_over, values,
     visible_of_generation,
 };
 use crate::redis::scripts::CacheScripts;
@@ -25,6 +26,8 @@ use crate::redis::tls::RedisTls;
 const PATIENCE: Duration = Duration::from_millis(250);
 /// How long a value lives: for this long values of ended tenures, which cannot be named any more, take memory.
 const LIFE_MS: u64 = 3_600_000;
+/// About the bytes of a call of a script beside its keys and arguments.
+const CALL_BYTES: usize = 256;
 /// How long a lease lives; longer than a write may take.
 const LEASE_MS: u64 = 120_000;
 
@@ -199,18 +202,29 @@ impl RedisCache {
         session: Session,
         changes: Vec<(Query, Change)>,
     ) -> Result<CacheReply> {
-        let mut script = self.scripts.patch.key(keys.fence());
-        for (query, _) in &changes {
-            script.key(keys.value(query));
+        let script = &self.scripts.patch;
+        let values: Vec<Vec<u8>> = changes.iter().map(|(query, _)| keys.value(query)).collect();
+        let arguments = PatchArguments::of(&changes, HEAD);
+        // As `Script` does, without a copy of each argument: this is done for every write.
+        let (count, bytes) = (2 * values.len() + 1, 2 * values.iter().map(Vec::len).sum::<usize>());
+        let mut call = Cmd::with_capacity(8 + count, bytes + arguments.bytes() + CALL_BYTES);
+        call.arg("EVALSHA").arg(script.get_hash()).arg(count).arg(keys.fence()).arg(&values);
+        for value in &values {
+            call.arg(keys.lease_beside(epoch, value));
         }
-        for (query, _) in &changes {
-            script.key(keys.lease(epoch, query));
-        }
-        let mut script = begin(script, holder);
-        script.arg(session.0).arg(LIFE_MS);
-        PatchArguments::of(&changes).give_to(&mut script);
-        let queries = changes.into_iter().map(|(query, _)| query).collect();
-        patched(self.invoke(link, script).await?, queries)
+        call.arg(&holder.0).arg(session.0).arg(LIFE_MS);
+        arguments.give_to(&mut call);
+        let run = |mut connection: MultiplexedConnection| async move {
+            match call.query_async::<Value>(&mut connection).await {
+                Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                    script.load_async(&mut connection).await?;
+                    call.query_async::<Value>(&mut connection).await
+                }
+                answer => answer,
+            }
+        };
+        let answer = self.connection.run(link, run).await?;
+        patched(answer, changes.into_iter().map(|(query, _)| query).collect())
     }
 
     async fn gather(
@@ -222,6 +236,17 @@ impl RedisCache {
         queries: Vec<Query>,
         gaps: Vec<Query>,
     ) -> Result<CacheReply> {
+        if gaps.is_empty() {
+            // Without leases there is nothing to change, and a script would copy each value three times.
+            let mut get = redis::cmd("MGET");
+            get.arg(keys.fence());
+            for query in &queries {
+                get.arg(keys.value(query));
+            }
+            let server = link.server;
+            let run = |mut connection| async move { get.query_async::<Value>(&mut connection).await };
+            return gathered(self.connection.run(link, run).await?, (epoch, server), queries);
+        }
         let mut script = self.scripts.gather.key(keys.fence());
         gaps.iter().chain(&queries).for_each(|query| entry(&mut script, keys, epoch, query));
         let mut script = begin(script, holder);

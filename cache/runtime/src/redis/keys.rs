@@ -23,12 +23,23 @@ impl Keys {
 
     /// The value of a query, after its head.
     pub(crate) fn value(&self, query: &Query) -> Vec<u8> {
-        self.of_query("v:", query)
+        let mut key = self.named("v:");
+        write_query(&mut key, query);
+        key
     }
 
     /// The lease on a query: the session of the reader that holds it.
     pub(crate) fn lease(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
-        self.of_query(&format!("l:{}:", epoch.0), query)
+        let mut key = self.named(&format!("l:{}:", epoch.0));
+        write_query(&mut key, query);
+        key
+    }
+
+    /// The lease on a query whose value has this key.
+    pub(crate) fn lease_beside(&self, epoch: Epoch, value: &[u8]) -> Vec<u8> {
+        let mut key = self.named(&format!("l:{}:", epoch.0));
+        key.extend_from_slice(&value[self.prefix.len() + "v:".len()..]);
+        key
     }
 
     /// The length of the log of entries in bytes.
@@ -45,22 +56,6 @@ impl Keys {
         let mut key = Vec::with_capacity(self.prefix.len() + name.len() + QUERY_BYTES);
         key.extend_from_slice(self.prefix.as_bytes());
         key.extend_from_slice(name.as_bytes());
-        key
-    }
-
-    fn of_query(&self, kind: &str, query: &Query) -> Vec<u8> {
-        let mut key = self.named(kind);
-        let (form, limit) = match query.form {
-            Form::All => (0u8, 0),
-            Form::First(limit) => (1, limit),
-            Form::Last(limit) => (2, limit),
-        };
-        let mut rest = vec![form];
-        rest.extend_from_slice(&limit.to_le_bytes());
-        rest.extend(query.question.iter().flat_map(|question| question.iter()));
-        let interval = query.interval.clone();
-        let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(rest) };
-        write_chunk(&mut key, [&record]);
         key
     }
 
@@ -97,6 +92,21 @@ impl Keys {
     }
 }
 
+/// Appends what names a query.
+fn write_query(key: &mut Vec<u8>, query: &Query) {
+    let (form, limit) = match query.form {
+        Form::All => (0u8, 0),
+        Form::First(limit) => (1, limit),
+        Form::Last(limit) => (2, limit),
+    };
+    let mut rest = vec![form];
+    rest.extend_from_slice(&limit.to_le_bytes());
+    rest.extend(query.question.iter().flat_map(|question| question.iter()));
+    let interval = query.interval.clone();
+    let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(rest) };
+    write_chunk(key, [&record]);
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -110,7 +120,9 @@ mod tests {
         let keys = Keys::of("people", RangeId(1));
         let key = |question: &[u8]| {
             let query = Query { question: Some(Arc::from(question)), ..Query::all(1, Interval::all()) };
-            [keys.value(&query), keys.lease(Epoch(1), &query)]
+            let (value, lease) = (keys.value(&query), keys.lease(Epoch(1), &query));
+            assert_eq!(keys.lease_beside(Epoch(1), &value), lease);
+            [value, lease]
         };
         let question = [7; 1_000];
         let same = key(&question);

@@ -15,6 +15,8 @@ use crate::redis::scripts::LogScripts;
 #[cfg(feature = "tls")]
 use crate::redis::tls::RedisTls;
 
+/// About the bytes of a write in the log beside its command.
+const HEADER_BYTES: usize = 256;
 /// How long the server may take by default.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -69,7 +71,8 @@ impl RedisLog {
         match call {
             LogCall::Fence => self.script(&self.scripts.fence, &keys, epoch, None).await,
             LogCall::Append(lsn, write) => {
-                let mut item = format!("{}:{lsn}:", epoch.0).into_bytes();
+                let mut item = Vec::with_capacity(write.command.as_bytes().len() + HEADER_BYTES);
+                item.extend_from_slice(format!("{}:{lsn}:", epoch.0).as_bytes());
                 encode_write(&mut item, lsn, &write);
                 self.append(&keys, epoch, item).await
             }

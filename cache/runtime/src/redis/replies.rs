@@ -1,13 +1,13 @@
 //! The replies of scripts, as the owner receives them.
 
-use lacuna_cache_protocol::{CacheReply, Epoch, Query};
+use lacuna_cache_protocol::{CacheReply, Edited, Epoch, Query};
 use lacuna_cache_protocol::{Error, Result};
 use redis::Value;
 
 use crate::redis::connection::{Answer, ServerId};
 
 /// Bytes before a value: generation, epoch and session of the last change, and whether it is hidden.
-const HEAD: usize = 25;
+pub(crate) const HEAD: usize = 25;
 
 /// The values that a script found for these queries. A server without memory returns none.
 pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
@@ -24,7 +24,30 @@ pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> 
     Ok(CacheReply::Gathered(visible.collect()))
 }
 
-/// The lengths of the values that a script has added to.
+/// The values that were read in one command with the fence, for the holder of this epoch.
+pub(crate) fn gathered(
+    answer: Answer,
+    (epoch, server): (Epoch, ServerId),
+    queries: Vec<Query>,
+) -> Result<CacheReply> {
+    let found = match answer {
+        Answer::Full => return Ok(CacheReply::Gathered(Vec::new())),
+        Answer::Value(Value::Array(found)) => found,
+        Answer::Value(_) => return Err(foreign_data()),
+    };
+    let mut found = found.into_iter();
+    let fence = fence_of(&found.next().ok_or_else(foreign_data)?, server)?;
+    let Some((_, generation)) = fence.filter(|(fence, _)| *fence == epoch) else {
+        return Ok(CacheReply::Fenced);
+    };
+    let visible = queries
+        .into_iter()
+        .zip(found)
+        .filter_map(|(query, value)| Some((query, visible_of_generation(value, generation)?)));
+    Ok(CacheReply::Gathered(visible.collect()))
+}
+
+/// The values that a script has edited.
 pub(crate) fn patched(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
     let found = match answer {
         Answer::Full => return Ok(CacheReply::Full),
@@ -34,12 +57,14 @@ pub(crate) fn patched(answer: Answer, queries: Vec<Query>) -> Result<CacheReply>
     if found.first() == Some(&Value::Int(0)) {
         return Ok(CacheReply::Fenced);
     }
-    let lengths = queries.into_iter().zip(found.into_iter().skip(1));
-    let length = |(query, length)| match length {
-        Value::Int(length) => Some((query, usize::try_from(length).ok()?)),
-        _ => None,
+    let results = queries.into_iter().zip(found.into_iter().skip(1));
+    let edited = |(query, result)| {
+        let Value::Int(result) = result else { return None };
+        let result = usize::try_from(result).ok()?;
+        let len = Some(result / 2).filter(|len| *len > 0);
+        Some((query, Edited { is_as_expected: result % 2 == 0, len }))
     };
-    Ok(CacheReply::Patched(lengths.filter_map(length).collect()))
+    Ok(CacheReply::Patched(results.filter_map(edited).collect()))
 }
 
 pub(crate) fn simple(answer: Answer) -> Result<CacheReply> {

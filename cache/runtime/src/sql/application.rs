@@ -57,7 +57,7 @@ impl Application for TableRows {
     /// does not change.
     fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
         let schema = &*self.schema;
-        let (first, after) = (SqlWrite::read(first).ok()?, SqlWrite::read(second).ok()?);
+        let (first, after) = (SqlWrite::of(first).ok()?, SqlWrite::of(second).ok()?);
         let (Effect::Set { key, columns: set, .. }, Effect::Set { key: same, columns: again, .. }) =
             (&first.effect, &after.effect)
         else {

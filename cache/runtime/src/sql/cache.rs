@@ -26,6 +26,8 @@ use crate::sql::whole::{self, WholeTables};
 const CALL_TIMEOUT_MS: u64 = 30_000;
 /// Buffered writes of one transaction: they share the cost of its four messages to a server.
 const APPLY_BATCH: usize = 256;
+/// How long they gather.
+const APPLY_PAUSE_MS: u64 = 50;
 /// How often an owner tries before a server counts as lost.
 const ATTEMPTS: u32 = 3;
 
@@ -269,6 +271,7 @@ impl Cache {
             call_timeout: CALL_TIMEOUT_MS,
             attempts: ATTEMPTS,
             apply_batch: APPLY_BATCH,
+            apply_pause: APPLY_PAUSE_MS,
             max_gaps: self.options.max_gaps,
             beta: self.options.beta,
             beta_auto: self.options.beta_auto,

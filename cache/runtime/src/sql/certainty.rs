@@ -31,7 +31,7 @@ impl TableRows {
         facts: &[Fact],
     ) -> bool {
         let schema = &*self.schema;
-        let Ok(write) = SqlWrite::read(command) else { return false };
+        let Ok(write) = SqlWrite::of(command) else { return false };
         let is_known = |key, was| self.is_fact(key, was, facts) || self.is_shown(key, was, shown);
         match &write.effect {
             Effect::Unknown => write.statements.iter().all(Statement::is_never_refused),

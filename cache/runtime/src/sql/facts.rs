@@ -31,22 +31,23 @@ impl TableRows {
 
     /// What is true of the row of a write that is done.
     pub(super) fn facts_made(&self, command: &Command) -> Vec<Fact> {
-        let Ok(write) = SqlWrite::read(command) else { return Vec::new() };
+        let Ok(write) = SqlWrite::of(command) else { return Vec::new() };
         if write.fingerprint != self.fingerprint {
             return Vec::new();
         }
-        let fact = match write.effect {
+        let fact = match &write.effect {
             Effect::Unknown | Effect::Delete { .. } => None,
-            Effect::Insert(row) => self.fact(&self.schema.key_of(&row), &self.registered(&row)),
-            Effect::Set { key, mut was, columns } => {
+            Effect::Insert(row) => self.fact(&self.schema.key_of(row), &self.registered(row)),
+            Effect::Set { key, was, columns } => {
+                let mut registered = was.clone();
                 for (place, value) in columns {
                     let domain =
-                        self.schema.columns.get(place).and_then(|name| self.schema.domain_of(name).ok());
-                    if let Some(registered) = domain.and_then(|domain| was.get_mut(domain)) {
-                        *registered = value;
+                        self.schema.columns.get(*place).and_then(|name| self.schema.domain_of(name).ok());
+                    if let Some(registered) = domain.and_then(|domain| registered.get_mut(domain)) {
+                        *registered = value.clone();
                     }
                 }
-                self.fact(&key, &was)
+                self.fact(key, &registered)
             }
         };
         fact.into_iter().collect()

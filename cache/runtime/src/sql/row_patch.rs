@@ -2,16 +2,18 @@
 //!
 //! The owner appends these bytes to the value in the cache server without reading it, and `settling.rs` makes rows of
 //! both when somebody asks. So the update of a row costs about as many bytes as the row has, however large the
-//! results are that show it.
+//! results are that show it. The next update of the same columns of that row takes the place of the last.
 
 use std::cell::LazyCell;
+use std::sync::Arc;
 
 use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::{Command, Patch, Query};
+use lacuna_cache_protocol::{About, Addition, Command, Patch, Query};
 
 use crate::sql::application::TableRows;
 use crate::sql::database::Dialect;
+use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{
     Columns, Effect, SqlWrite, read_columns, read_values, write_columns, write_values,
@@ -56,30 +58,51 @@ impl RowPatch {
         })
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        self.write(&mut writer);
-        writer.into_bytes()
-    }
-
-    /// What a write adds to results in which its row is afterwards.
-    fn staying(effect: &Effect) -> Vec<u8> {
+    /// What a write does to results in which its row is afterwards.
+    fn staying(effect: &Effect) -> Option<Self> {
         match effect {
-            Effect::Insert(row) => Self::Put(row.clone()).to_bytes(),
+            Effect::Insert(row) => Some(Self::Put(row.clone())),
             Effect::Set { key, columns, .. } => {
-                Self::Set { key: key.clone(), columns: columns.clone() }.to_bytes()
+                Some(Self::Set { key: key.clone(), columns: columns.clone() })
             }
-            Effect::Delete { .. } | Effect::Unknown => Vec::new(),
+            Effect::Delete { .. } | Effect::Unknown => None,
         }
     }
 
-    /// What it adds to those in which its row no longer is.
-    fn gone(effect: &Effect) -> Vec<u8> {
+    /// What it does to those in which its row no longer is.
+    fn gone(effect: &Effect) -> Option<Self> {
         match effect {
-            Effect::Delete { key, .. } | Effect::Set { key, .. } => Self::Remove(key.clone()).to_bytes(),
-            Effect::Insert(_) | Effect::Unknown => Vec::new(),
+            Effect::Delete { key, .. } | Effect::Set { key, .. } => Some(Self::Remove(key.clone())),
+            Effect::Insert(_) | Effect::Unknown => None,
         }
     }
+
+    /// The patch as it is added to a value. Of two that set the same columns of a row, or all of them, the later says all.
+    fn addition(&self, schema: &Schema) -> Addition {
+        let (key, kind, columns) = match self {
+            Self::Put(row) => (schema.key_of(row), 1, &[][..]),
+            Self::Remove(key) => (key.clone(), 2, &[][..]),
+            Self::Set { key, columns } => (key.clone(), 3, &columns[..]),
+        };
+        let part = |writer: &mut Writer| {
+            writer.byte(kind);
+            columns.iter().for_each(|(place, _)| writer.number(*place as u64));
+        };
+        let about = About { row: written(64, |writer| write_values(writer, &key)), part: written(64, part) };
+        let values = match self {
+            Self::Put(row) => row.iter().map(SqlValue::bytes).sum(),
+            Self::Remove(key) => key.iter().map(SqlValue::bytes).sum(),
+            Self::Set { columns, .. } => columns.iter().map(|(_, value)| value.bytes() + 2).sum::<usize>() + 64,
+        };
+        Addition { bytes: written(values + 16, |writer| self.write(writer)), about: Some(about) }
+    }
+}
+
+/// The bytes that `write` writes, about as many as `room`.
+fn written(room: usize, write: impl FnOnce(&mut Writer)) -> Arc<[u8]> {
+    let mut writer = Writer::with_capacity(room);
+    write(&mut writer);
+    writer.into_bytes().into()
 }
 
 /// What a write means for a result.
@@ -93,17 +116,20 @@ enum Meaning {
 
 impl TableRows {
     pub(super) fn patches(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
-        let write = SqlWrite::read(command).ok().filter(|write| write.fingerprint == self.fingerprint);
-        let effect = write.map_or(Effect::Unknown, |write| write.effect);
+        let write = SqlWrite::of(command).ok().filter(|write| write.fingerprint == self.fingerprint);
+        let effect = write.as_ref().map_or(&Effect::Unknown, |write| &write.effect);
         // The same bytes for all results.
-        let (staying, gone) =
-            (LazyCell::new(|| RowPatch::staying(&effect)), LazyCell::new(|| RowPatch::gone(&effect)));
+        let added = |patch: Option<RowPatch>| {
+            patch.map_or(Patch::Nothing, |patch| Patch::Append(patch.addition(&self.schema)))
+        };
+        let staying = LazyCell::new(|| added(RowPatch::staying(effect)));
+        let gone = LazyCell::new(|| added(RowPatch::gone(effect)));
         let patch = |query: &Query| {
             let is_ours = query.is_all_rows() && query.fingerprint == self.fingerprint;
-            match self.meaning(&effect, query).filter(|_| is_ours) {
+            match self.meaning(effect, query).filter(|_| is_ours) {
                 Some(Meaning::Nothing) => Patch::Nothing,
-                Some(Meaning::Staying) => Patch::Append(staying.clone()),
-                Some(Meaning::Gone) => Patch::Append(gone.clone()),
+                Some(Meaning::Staying) => staying.clone(),
+                Some(Meaning::Gone) => gone.clone(),
                 None => Patch::Unknown,
             }
         };
@@ -176,7 +202,7 @@ mod tests {
             RowPatch::Set { key: vec![7.into()], columns: vec![(1, SqlValue::Null)] },
         ];
         for patch in patches {
-            let written = patch.to_bytes();
+            let written = written(0, |writer| patch.write(writer));
             let mut bytes = reader(&written);
             assert_eq!(RowPatch::read(&mut bytes).unwrap(), patch);
             assert!(bytes.is_at_end());
@@ -190,6 +216,6 @@ mod tests {
     #[test]
     fn the_bytes_of_a_patch_are_those_of_its_page() {
         let patch = RowPatch::Set { key: vec![7.into()], columns: vec![(2, 3.into())] };
-        assert_eq!(patch.to_bytes(), [3, 1, 1, 0x0E, 1, 2, 1, 6]);
+        assert_eq!(*written(0, |writer| patch.write(writer)), [3, 1, 1, 0x0E, 1, 2, 1, 6]);
     }
 }

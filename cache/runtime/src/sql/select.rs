@@ -41,8 +41,8 @@ impl Sql {
     }
 
     pub(crate) fn name(&mut self, name: &str) -> &mut Self {
-        let quoted = self.dialect.quoted(name);
-        self.text(&quoted)
+        self.dialect.quote(&mut self.text, name);
+        self
     }
 
     /// A parameter; NULL is written out, as a parameter without a type is an error in some databases.

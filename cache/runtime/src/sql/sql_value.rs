@@ -105,6 +105,16 @@ impl SqlValue {
             .ok_or_else(|| Error::invalid_input(format!("{text:?} is not a UUID")))
     }
 
+    /// About the bytes that it takes when it is written.
+    pub(crate) fn bytes(&self) -> usize {
+        const OTHERS: usize = 16;
+        match self {
+            Self::Text(text) | Self::Json(text) => text.len() + OTHERS,
+            Self::Blob(bytes) => bytes.len() + OTHERS,
+            _ => OTHERS,
+        }
+    }
+
     /// The form for databases that have no type for it.
     pub(crate) fn as_text(&self) -> String {
         match self {

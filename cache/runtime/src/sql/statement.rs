@@ -1,6 +1,8 @@
 //! A write: SQL statements, the rows they must change, and their effect on cached rows; and the bytes of all this,
 //! which write-back keeps in logs.
 
+use std::sync::Arc;
+
 use lacuna_cache_protocol::Command;
 use lacuna_cache_protocol::{Error, Result};
 
@@ -71,6 +73,11 @@ impl Statement {
         self
     }
 
+    /// About the bytes that it takes.
+    fn bytes(&self) -> usize {
+        self.sql.len() + self.params.iter().map(SqlValue::bytes).sum::<usize>()
+    }
+
     pub(crate) const fn is_never_refused(&self) -> bool {
         self.is_accepted && self.expected.is_none()
     }
@@ -103,8 +110,16 @@ pub(crate) struct SqlWrite {
 }
 
 impl SqlWrite {
+    /// The write as a command, which keeps it beside its bytes.
+    pub(crate) fn into_command(self) -> Command {
+        self.command().meaning(Arc::new(self))
+    }
+
+    /// The same, of which only the bytes are known.
     pub(crate) fn command(&self) -> Command {
-        let mut writer = Writer::default();
+        // Most bytes are parameters, which the effect has once more.
+        let text: usize = self.statements.iter().map(Statement::bytes).sum();
+        let mut writer = Writer::with_capacity(2 * text + 64);
         writer.byte(VERSION);
         writer.word(self.fingerprint);
         writer.number(self.statements.len() as u64);
@@ -144,8 +159,13 @@ impl SqlWrite {
         reader.word().ok()
     }
 
-    pub(crate) fn read(command: &Command) -> Result<Self> {
-        let mut reader = reader(command.as_bytes());
+    /// The write of a command, whose bytes are read once at most.
+    pub(crate) fn of(command: &Command) -> Result<Arc<Self>> {
+        command.read_with(Self::read)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self> {
+        let mut reader = reader(bytes);
         if reader.byte()? != VERSION {
             return Err(Error::unsupported("a write of the SQL store has an unknown version"));
         }
@@ -241,11 +261,12 @@ mod tests {
                 effect,
             };
             let command = write.command();
-            assert_eq!(SqlWrite::read(&command).unwrap(), write);
+            assert_eq!(*SqlWrite::of(&command).unwrap(), write);
+            assert_eq!(*SqlWrite::of(&write.clone().into_command()).unwrap(), write);
             assert_eq!(SqlWrite::fingerprint_of(&command), Some(write.fingerprint));
             for len in 0..command.as_bytes().len() {
                 let cut = Command::new(&command.as_bytes()[..len]);
-                assert!(SqlWrite::read(&cut).is_err(), "{write:?} cut to {len}");
+                assert!(SqlWrite::of(&cut).is_err(), "{write:?} cut to {len}");
             }
         }
     }

@@ -131,6 +131,7 @@ impl World {
             attempts: 4,
             write_through_for: 500,
             apply_batch: if self.setup.flaw == Some(Flaw::ApplyBackwards) { 8 } else { 3 },
+            apply_pause: 50,
             max_buffered: 6,
             max_gaps: 20,
             patch_room: 100,

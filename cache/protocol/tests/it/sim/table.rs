@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lacuna_cache_protocol::{
-    Application, Command, Fact, Form, Interval, Patch, Query, RangeKey, Touched, Value, Write,
+    About, Addition, Application, Command, Fact, Form, Interval, Patch, Query, RangeKey, Touched, Value, Write,
 };
 
 use super::joined::{FIRST_JOINED, is_join, is_under};
@@ -226,7 +226,14 @@ fn patch(id: WriteId, change: Change, query: &Query) -> Patch {
     if changes.is_empty() {
         return Patch::Nothing;
     }
-    Patch::Append(changes.into_iter().flatten().flat_map(u64::to_le_bytes).collect())
+    // A row that is put says all of it, as one that is gone does; what several rows are told may be about anything.
+    let about = match changes[..] {
+        [[kind @ (0 | 1), key, ..]] => {
+            Some(About { row: key.to_le_bytes()[..].into(), part: kind.to_le_bytes()[..].into() })
+        }
+        _ => None,
+    };
+    Patch::Append(Addition { bytes: changes.into_iter().flatten().flat_map(u64::to_le_bytes).collect(), about })
 }
 
 /// Last key of a full result, as the store reports it.

@@ -66,7 +66,7 @@ local function last_change(bytes)
   local of, session, hidden = struct.unpack('<I8I8B', bytes, 9)
   return of, session, hidden ~= 0
 end
-local function head(key) return last_change(redis.call('GETRANGE', key, 0, 24)) end
+local function head(key) return last_change(redis.call('GETRANGE', key, '0', '24')) end
 local function read(key)
   local value = redis.call('GET', key)
   local of, session, hidden = last_change(value or '')
@@ -107,44 +107,64 @@ const INVALIDATE: &str = "if holder ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 return 1";
 
-/// `KEYS` values of the entries, then their leases; `ARGV` session, life in ms, five bytes for each entry, number of
-/// different additions, those, then three for each compacted value: index of its entry, the session that it replaces, the
-/// value. The five bytes are a wish (0 drop, 1 show, 2 hide) and the index of what is added, or 0. Returns {0}, or
-/// {1, length of each value that was added to, or -1}. A value that an earlier tenure has hidden may lack a write: it goes.
+/// `KEYS` values of the entries, then their leases; `ARGV` session, life in ms, entries as `PatchArguments` has them, number of
+/// different pieces, those, then three for each compacted value: index of its entry, the session that it replaces, the
+/// value. Returns {0}, or {1, a number for each entry}: -1 for one that was not changed; else twice the length of its value,
+/// or 0 if nothing came after its end, and 1 more if its last change was not the expected one. A value that an earlier
+/// tenure has hidden may lack a write: it goes.
 ///
-/// Entries share what one write adds, and three commands an entry are all: a value's life is that which it began with.
+/// Entries share what one write adds, and three commands an entry are all: a value's life is that which it began with. Numbers
+/// are passed to commands as text, which is cheaper to make than to format.
 const PATCH: &str = "if holder ~= ARGV[1] then return {0} end
-local lengths, session, now = {1}, tonumber(ARGV[2]), tonumber(epoch)
-local entries, additions = (#KEYS - 1) / 2, 5
-local compacted = additions + tonumber(ARGV[5]) + 1
+local results, session, now = {1}, tonumber(ARGV[2]), tonumber(epoch)
+local entries, table, pieces, at = (#KEYS - 1) / 2, ARGV[4], 5, 1
+local compacted = pieces + tonumber(ARGV[5]) + 1
 local shown, hid = changed(session, false), changed(session, true)
 for i = 2 + entries, #KEYS, 1000 do redis.call('DEL', unpack(KEYS, i, math.min(i + 999, #KEYS))) end
 for i = 1, entries do
-  local key, length = KEYS[1 + i], -1
-  local wish, added = struct.unpack('<BI4', ARGV[4], 5 * i - 4)
+  local key, result = KEYS[1 + i], -1
+  local wish, expected, count
+  wish, expected, count, at = struct.unpack('<BI8I4', table, at)
   local of, last, hidden = head(key)
   local replaces, value
   if ARGV[compacted] == tostring(i) then
     replaces, value, compacted = ARGV[compacted + 1], ARGV[compacted + 2], compacted + 3
   end
-  if wish == 0 or (of and of < now and hidden) then
+  local changes = wish ~= 0 and of and not (of < now and hidden) and (of < now or last < session)
+  local same = changes and of == now and last == expected and not value
+  if changes then
+    if value and of == now and replaces == tostring(last) then write(key, session, value, ARGV[3]) end
+    result = same and 0 or 1
+  elseif wish == 0 or (of and of < now and hidden) then
     redis.call('DEL', key)
-  elseif of and (of < now or last < session) then
-    if of == now and replaces == tostring(last) then write(key, session, value, ARGV[3]) end
-    if added > 0 then length = redis.call('APPEND', key, ARGV[additions + added]) - 25 end
-    redis.call('SETRANGE', key, 8, wish == 2 and hid or shown)
   end
-  lengths[#lengths + 1] = length
+  for _ = 1, count do
+    local piece, place
+    piece, place, at = struct.unpack('<I4Bc0', table, at)
+    if same and place ~= '' then
+      redis.call('SETRANGE', key, place, ARGV[pieces + piece])
+    elseif changes then
+      result = 2 * (redis.call('APPEND', key, ARGV[pieces + piece]) - 25) + (same and 0 or 1)
+    end
+  end
+  if changes then redis.call('SETRANGE', key, '8', wish == 2 and hid or shown) end
+  results[#results + 1] = result
 end
-return lengths";
+return results";
 
-/// `KEYS` value and lease of each entry; `ARGV` session. Returns 0 fenced, 1 done.
+/// `KEYS` value and lease of each entry; `ARGV` session. Returns 0 fenced, 1 done. A value that an earlier tenure has hidden
+/// goes, as in `PATCH`: hidden anew it would be shown by the next change.
 const HIDE: &str = "if holder ~= ARGV[1] then return 0 end
 for i = 2, #KEYS, 2 do
-  local of, last = head(KEYS[i])
-  if of and of < tonumber(epoch) then last = 0 end
+  local of, last, hidden = head(KEYS[i])
+  local is_older = of and of < tonumber(epoch)
+  if is_older then last = 0 end
   redis.call('DEL', KEYS[i + 1])
-  if of and last < tonumber(ARGV[2]) then redis.call('SETRANGE', KEYS[i], 8, changed(last, true)) end
+  if is_older and hidden then
+    redis.call('DEL', KEYS[i])
+  elseif of and last < tonumber(ARGV[2]) then
+    redis.call('SETRANGE', KEYS[i], '8', changed(last, true))
+  end
 end
 return 1";
 

@@ -20,9 +20,23 @@ pub(crate) enum Dialect {
 
 impl Dialect {
     pub(crate) fn quoted(self, name: &str) -> String {
+        let mut text = String::with_capacity(name.len() + 2);
+        self.quote(&mut text, name);
+        text
+    }
+
+    /// Appends the name in quotes.
+    pub(crate) fn quote(self, text: &mut String, name: &str) {
         let mark = if self == Self::MariaDb { '`' } else { '"' };
-        let doubled = name.replace(mark, &format!("{mark}{mark}"));
-        format!("{mark}{doubled}{mark}")
+        text.push(mark);
+        for (nth, part) in name.split(mark).enumerate() {
+            if nth > 0 {
+                text.push(mark);
+                text.push(mark);
+            }
+            text.push_str(part);
+        }
+        text.push(mark);
     }
 
     /// The parameter with this number, from 1 on; parameters are used in order.

@@ -8,6 +8,8 @@
 //! safely in every mode of a server, and all statements of SQLite, which has no round trips, give `None`: they are
 //! sent with parameters.
 
+use std::fmt::Write as _;
+
 use super::Dialect;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
@@ -17,50 +19,67 @@ pub(crate) fn inlined(dialect: Dialect, statement: &Statement) -> Option<String>
     if dialect == Dialect::Sqlite {
         return None;
     }
-    let (mut text, mut quote) = (String::with_capacity(statement.sql.len()), None);
-    let mut signs = statement.sql.chars().peekable();
+    let room: usize = statement.params.iter().map(SqlValue::bytes).sum();
+    // Twice, for blobs are written in hexadecimal and types are named.
+    let mut text = String::with_capacity(statement.sql.len() + 2 * room);
     let mut params = statement.params.iter();
-    while let Some(sign) = signs.next() {
-        match (sign, quote) {
-            ('"' | '`' | '\'', None) => quote = Some(sign),
-            (_, Some(open)) if sign == open => quote = None,
-            ('?', None) if dialect == Dialect::MariaDb => {
-                text.push_str(&literal(dialect, params.next()?)?);
-                continue;
+    let sql = statement.sql.as_bytes();
+    let (mut at, mut copied, mut quote) = (0, 0, None);
+    while let Some(&sign) = sql.get(at) {
+        at += 1;
+        let is_placeholder = match (sign, quote) {
+            (_, Some(open)) => {
+                quote = quote.filter(|_| sign != open);
+                false
+            }
+            (b'"' | b'`' | b'\'', None) => {
+                quote = Some(sign);
+                false
             }
             // Placeholders are numbered in their order in the text.
-            ('$', None) if dialect == Dialect::Postgres => {
-                while signs.next_if(char::is_ascii_digit).is_some() {}
-                text.push_str(&literal(dialect, params.next()?)?);
-                continue;
-            }
-            _ => {}
+            (b'?', None) => dialect == Dialect::MariaDb,
+            (b'$', None) => dialect == Dialect::Postgres,
+            _ => false,
+        };
+        if !is_placeholder {
+            continue;
         }
-        text.push(sign);
+        text.push_str(&statement.sql[copied..at - 1]);
+        while sign == b'$' && sql.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        write_literal(&mut text, dialect, params.next()?)?;
+        copied = at;
     }
+    text.push_str(&statement.sql[copied..]);
     params.next().is_none().then_some(text)
 }
 
-fn literal(dialect: Dialect, value: &SqlValue) -> Option<String> {
-    Some(match (value, dialect) {
+/// Appends a value; `None` for one that cannot be written safely.
+fn write_literal(text: &mut String, dialect: Dialect, value: &SqlValue) -> Option<()> {
+    let written = match (value, dialect) {
         (SqlValue::Null, _) => return None,
-        (SqlValue::Integer(value), Dialect::Postgres) => format!("'{value}'::int8"),
-        (SqlValue::Integer(value), _) => format!("({value})"),
+        (SqlValue::Integer(value), Dialect::Postgres) => write!(text, "'{value}'::int8"),
+        (SqlValue::Integer(value), _) => write!(text, "({value})"),
         (SqlValue::Float(value), _) if !value.is_finite() => return None,
-        (SqlValue::Float(value), Dialect::Postgres) => format!("'{value:e}'::float8"),
-        (SqlValue::Float(value), _) => format!("({value:e})"),
+        (SqlValue::Float(value), Dialect::Postgres) => write!(text, "'{value:e}'::float8"),
+        (SqlValue::Float(value), _) => write!(text, "({value:e})"),
         // A zero byte would end the message.
-        (SqlValue::Text(text), _) if text.contains('\0') => return None,
-        (SqlValue::Text(text), Dialect::Postgres) => {
-            format!("E'{}'::text", text.replace('\\', "\\\\").replace('\'', "''"))
+        (SqlValue::Text(value), _) if value.contains('\0') => return None,
+        (SqlValue::Text(value), Dialect::Postgres) => {
+            write_text(text, "E'", value, &['\\', '\'']);
+            write!(text, "::text")
         }
         // Whether a backslash escapes the next character depends on the mode of the server.
-        (SqlValue::Text(text), _) if text.contains('\\') => return None,
-        (SqlValue::Text(text), _) => format!("'{}'", text.replace('\'', "''")),
-        (SqlValue::Blob(bytes), Dialect::Postgres) => format!("E'\\\\x{}'::bytea", hex(bytes)),
-        (SqlValue::Blob(bytes), _) => format!("X'{}'", hex(bytes)),
-        (SqlValue::Bool(value), Dialect::Postgres) => format!("'{value}'::bool"),
-        (SqlValue::Bool(value), _) => format!("({})", u8::from(*value)),
+        (SqlValue::Text(value), _) if value.contains('\\') => return None,
+        (SqlValue::Text(value), _) => {
+            write_text(text, "'", value, &['\'']);
+            Ok(())
+        }
+        (SqlValue::Blob(bytes), Dialect::Postgres) => write!(text, "E'\\\\x{}'::bytea", hex(bytes)),
+        (SqlValue::Blob(bytes), _) => write!(text, "X'{}'", hex(bytes)),
+        (SqlValue::Bool(value), Dialect::Postgres) => write!(text, "'{value}'::bool"),
+        (SqlValue::Bool(value), _) => write!(text, "({})", u8::from(*value)),
         (
             SqlValue::Decimal { .. }
             | SqlValue::Date(_)
@@ -70,13 +89,23 @@ fn literal(dialect: Dialect, value: &SqlValue) -> Option<String> {
             | SqlValue::Json(_),
             _,
         ) => {
-            return literal(dialect, &SqlValue::Text(value.as_text()));
+            return write_literal(text, dialect, &SqlValue::Text(value.as_text()));
         }
-    })
+    };
+    written.ok()
+}
+
+/// Appends `value` between quotes, with each of the `signs` in it doubled.
+fn write_text(text: &mut String, open: &str, value: &str, signs: &[char]) {
+    text.push_str(open);
+    for part in value.split_inclusive(signs) {
+        text.push_str(part);
+        text.extend(part.chars().next_back().filter(|last| signs.contains(last)));
+    }
+    text.push('\'');
 }
 
 fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

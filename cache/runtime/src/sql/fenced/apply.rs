@@ -77,7 +77,7 @@ impl FencedTable {
     ) -> Result<(), Undone> {
         let refused = |failure| Undone::Refused { lsn: Some(lsn), failure };
         let write =
-            SqlWrite::read(command).map_err(|error| refused(Failure { error, kind: FailureKind::Never }))?;
+            SqlWrite::of(command).map_err(|error| refused(Failure { error, kind: FailureKind::Never }))?;
         for statement in &write.statements {
             // The effect of such a write is unknown, so it may contain SQL of the application.
             let is_ours = write.effect != Effect::Unknown;

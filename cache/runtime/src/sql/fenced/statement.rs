@@ -18,7 +18,7 @@ use crate::sql::statement::{SqlWrite, Statement};
 impl FencedTable {
     /// The write as one statement with its fence, if it has a single statement that can take one.
     pub(super) fn single(&self, command: &Command) -> Option<Statement> {
-        let write = SqlWrite::read(command).ok()?;
+        let write = SqlWrite::of(command).ok()?;
         let [statement] = &write.statements[..] else { return None };
         if self.schema.has_triggers {
             // A trigger of SQLite that fails (`RAISE(FAIL)`) leaves earlier rows changed, and one of PostgreSQL may

@@ -142,7 +142,7 @@ impl FencedTable {
     }
 
     async fn execute_all(&self, open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
-        let write = SqlWrite::read(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
+        let write = SqlWrite::of(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
         for statement in &write.statements {
             let sql = self.database.dialect().commented(&statement.sql, self.mark.as_ref()).into_owned();
             execute(open, &Statement { sql, ..statement.clone() }).await?;

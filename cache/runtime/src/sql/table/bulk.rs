@@ -94,7 +94,7 @@ impl BulkLoad {
     }
 
     async fn run(&mut self, statements: Vec<Statement>) -> Result<(), WriteError> {
-        let command = SqlWrite { fingerprint: 0, statements, effect: Effect::Unknown }.command();
+        let command = SqlWrite { fingerprint: 0, statements, effect: Effect::Unknown }.into_command();
         let lease = self.lease.as_ref().ok_or_else(|| WriteError::NotDone(lease_lost()))?;
         let (range, epoch, call) = lease.call(command);
         // If the caller stops waiting for the answer, this stays set.

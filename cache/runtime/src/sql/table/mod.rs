@@ -182,7 +182,7 @@ impl Table {
         statements: Vec<Statement>,
         effect: Effect,
     ) -> Result<(), WriteError> {
-        let command = SqlWrite { fingerprint: self.fingerprint, statements, effect }.command();
+        let command = SqlWrite { fingerprint: self.fingerprint, statements, effect }.into_command();
         self.requests.write(Write { touched, command }).await
     }
 

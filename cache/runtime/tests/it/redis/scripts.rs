@@ -1,7 +1,7 @@
 use lacuna_cache_protocol::ports::CacheServer as _;
 use lacuna_cache_protocol::{
-    CacheCall, CacheModel, CacheReply, Change, Edit, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Query,
-    RangeId, Session, Value, write_chunk,
+    CacheCall, CacheModel, CacheReply, Change, Edit, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Piece,
+    Query, RangeId, Session, Value, write_chunk,
 };
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::Redis;
@@ -35,8 +35,15 @@ fn record() -> LogRecord {
 fn some_edit(rng: &mut Rng, session: Session) -> Change {
     let last = Session(session.0 - rng.below(3).min(session.0));
     let compacted = (rng.below(3) == 0).then(|| (last, Value::new(b"compacted")));
-    let patch = if rng.below(3) == 0 { Vec::new() } else { session.0.to_le_bytes()[..3].to_vec() };
-    Change::Edit(Edit { compacted, patch, is_hidden: rng.below(4) == 0 })
+    // Of a change by this owner: what it has taken over has none.
+    let expected = Some(Session((session.0 - rng.below(3).min(session.0)).max(1)));
+    let piece = |rng: &mut Rng| Piece {
+        bytes: session.0.to_le_bytes()[..1 + rng.index(3)].into(),
+        // Within the shortest of the values.
+        place: (rng.below(2) == 0).then(|| rng.index(6)),
+    };
+    let pieces = (0..rng.below(4)).map(|_| piece(rng)).collect();
+    Change::Edit(Edit { compacted, expected, pieces, is_hidden: rng.below(4) == 0 })
 }
 
 /// A script over a few entries. Sessions of writers and readers never fall behind, as those of one owner.
@@ -142,7 +149,8 @@ async fn a_full_server_refuses_what_is_new_and_lets_go_of_the_old() {
     let first = installed[0].clone();
     assert_eq!(call(CacheCall::Hide(Session(200), vec![first.clone()])).await.unwrap(), CacheReply::Done);
     assert_eq!(redis.get(RANGE, Epoch(1), &first).await.unwrap().unwrap().value, None);
-    let edit = Change::Edit(Edit { patch: vec![7; 100], ..Edit::default() });
+    let pieces = vec![Piece { bytes: vec![7; 100].into(), place: None }];
+    let edit = Change::Edit(Edit { pieces, ..Edit::default() });
     assert_eq!(call(CacheCall::Patch(Session(201), vec![(first, edit)])).await.unwrap(), CacheReply::Full);
     assert_eq!(call(CacheCall::Invalidate(Session(201), installed)).await.unwrap(), CacheReply::Done);
     assert_eq!(call(CacheCall::Lookup(query(300), Session(300))).await.unwrap(), CacheReply::Leased);

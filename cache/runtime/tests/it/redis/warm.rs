@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache_protocol::ports::{CacheServer, LogServer};
 use lacuna_cache_protocol::{
-    Action, Application, Command, Config, Epoch, Event, Fact, Interval, LogReply, Notice, Owner, Patch,
+    Action, Addition, Application, Command, Config, Epoch, Event, Fact, Interval, LogReply, Notice, Owner, Patch,
     Policy, Query, RangeId, ReadOutcome, RequestId, Rows, StoreCall, StoreReply, StoreState, Value, Write,
     WriteOutcome,
 };
@@ -23,7 +23,7 @@ impl Application for Last {
         true
     }
     fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
-        queries.iter().map(|_| Patch::Append([b"|", command.as_bytes()].concat())).collect()
+        queries.iter().map(|_| Patch::Append(Addition::new([b"|", command.as_bytes()].concat()))).collect()
     }
     fn settle(&self, _: &Query, value: &Value) -> Option<Value> {
         value.as_bytes().rsplit(|byte| *byte == b'|').next().map(Value::new)

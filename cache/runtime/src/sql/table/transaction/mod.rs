@@ -76,7 +76,7 @@ impl Part {
     fn held(&self) -> Write {
         let fingerprint = self.table.fingerprint;
         let nothing = SqlWrite { fingerprint, statements: Vec::new(), effect: Effect::Unknown };
-        Write { touched: self.coverage.touched(), command: nothing.command() }
+        Write { touched: self.coverage.touched(), command: nothing.into_command() }
     }
 }
 

@@ -1,0 +1,127 @@
+//! What the owner knows of a value that it has patched: where in it each row was last spoken of.
+//!
+//! The next patch about the same part of the same row takes that place ([`About`]), so a value whose rows are updated again and
+//! again does not grow. Example: `rows | 7:red | 8:blue`, then row 7 becomes green: `rows | 7:green` has another length, so it
+//! is added to the end, and its place from then on is there; `7:tan` takes the place of `7:red`.
+//!
+//! Places hold for the value as this owner has left it. So an edit names the session of the last change that it expects, and
+//! the server adds to the end what was to be replaced if that was another one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::call::{Edited, Piece};
+use crate::config::{About, Addition};
+use crate::message::Session;
+
+/// Rows of a value whose places are kept. Patches of others are added to the end.
+const MAX_ROWS: usize = 256;
+
+/// A patched value.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PatchedValue {
+    /// The session of its last change; `None` if that is not known.
+    last: Option<Session>,
+    /// Its bytes, as the server counts them.
+    len: usize,
+    /// Bytes that were added to it since it was installed or compacted.
+    added: usize,
+    /// Whether it waits to be compacted once no write waits.
+    pub(super) is_queued: bool,
+    /// The last addition about each row.
+    rows: BTreeMap<Arc<[u8]>, LastAddition>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    place: usize,
+    len: usize,
+}
+
+#[derive(Debug, Clone)]
+struct LastAddition {
+    part: Arc<[u8]>,
+    span: Span,
+}
+
+/// The pieces of an edit, and what each speaks of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PlannedEdit {
+    pieces: Vec<(Piece, Option<About>)>,
+}
+
+impl PatchedValue {
+    pub(super) const fn last(&self) -> Option<Session> {
+        self.last
+    }
+
+    /// Whether what was added to the value is longer than `room` and than `percent` of what it was added to.
+    pub(super) fn is_longer_than(&self, room: usize, percent: usize) -> bool {
+        self.added > room && 100 * self.added > percent * self.len.saturating_sub(self.added)
+    }
+
+    /// The value is as the server says after an edit of this session. Under a flaw, the first place of a row is kept.
+    pub(super) fn was_edited(
+        &mut self,
+        session: Session,
+        plan: PlannedEdit,
+        edited: Edited,
+        keeps_first: bool,
+    ) {
+        self.last = Some(session);
+        if !edited.is_as_expected {
+            self.rows.clear();
+        }
+        let Some(len) = edited.len else { return };
+        let is_at_end = |piece: &Piece| !edited.is_as_expected || piece.place.is_none();
+        let appended: usize =
+            plan.pieces.iter().filter(|(piece, _)| is_at_end(piece)).map(|(piece, _)| piece.bytes.len()).sum();
+        (self.len, self.added) = (len, self.added + appended);
+        let mut place = len.saturating_sub(appended);
+        for (piece, about) in plan.pieces.into_iter().filter(|(piece, _)| is_at_end(piece)) {
+            let span = Span { place, len: piece.bytes.len() };
+            place += span.len;
+            match about {
+                Some(about) if keeps_first && self.rows.contains_key(&about.row) => {}
+                Some(about) => self.note(about, span),
+                None => self.rows.clear(),
+            }
+        }
+    }
+
+    fn note(&mut self, about: About, span: Span) {
+        if self.rows.len() < MAX_ROWS || self.rows.contains_key(&about.row) {
+            self.rows.insert(about.row, LastAddition { part: about.part, span });
+        }
+    }
+}
+
+impl PlannedEdit {
+    /// Plans the next addition to a value of which `known` is known.
+    pub(super) fn add(&mut self, addition: &Addition, known: Option<&PatchedValue>) {
+        let Addition { bytes, about } = addition;
+        let piece = |place| Piece { bytes: bytes.clone(), place };
+        let Some(about) = about else {
+            return self.pieces.push((piece(None), None));
+        };
+        let is_of_row = |other: &Option<About>| other.as_ref().is_none_or(|other| other.row == about.row);
+        if let Some((before, of)) = self.pieces.iter_mut().rev().find(|(_, of)| is_of_row(of)) {
+            let fits = before.place.is_none() || before.bytes.len() == bytes.len();
+            if fits && of.as_ref() == Some(about) {
+                before.bytes = bytes.clone();
+            } else {
+                self.pieces.push((piece(None), Some(about.clone())));
+            }
+            return;
+        }
+        let last = known.and_then(|known| known.rows.get(&about.row));
+        let place = last
+            .filter(|last| last.part == about.part && last.span.len == bytes.len())
+            .map(|last| last.span.place);
+        self.pieces.push((piece(place), Some(about.clone())));
+    }
+
+    pub(super) fn pieces(&self) -> Vec<Piece> {
+        self.pieces.iter().map(|(piece, _)| piece.clone()).collect()
+    }
+}
