@@ -247,7 +247,7 @@ mod tests {
             6 => CacheCall::Invalidate(session, numbers.some_queries()),
             7 => CacheCall::Hide(session, numbers.some_queries()),
             8 | 9 => {
-                let place = (numbers.below(2) == 0).then(|| numbers.below(6) as usize);
+                let place = [None, Some(0), Some(3), Some(5)][usize::try_from(numbers.below(4)).unwrap()];
                 let pieces = vec![Piece { bytes: value.as_bytes()[..2].into(), place }];
                 let expected = Some(Session(session.0 - numbers.below(2)));
                 let edit = Edit { pieces, expected, is_hidden: numbers.below(3) == 0, compacted: None };

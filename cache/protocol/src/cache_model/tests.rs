@@ -114,7 +114,11 @@ fn a_hidden_value_is_changed_and_seen_when_it_is_shown() {
     let mut server = installed(None);
     server.call(RANGE, EPOCH, &show(2, true));
     assert_eq!(shown(&server), None);
-    server.call(RANGE, EPOCH, &edit(3, Edit { pieces: pieces("+3", None), is_hidden: true, ..Edit::default() }));
+    server.call(
+        RANGE,
+        EPOCH,
+        &edit(3, Edit { pieces: pieces("+3", None), is_hidden: true, ..Edit::default() }),
+    );
     assert_eq!(shown(&server), None);
     server.call(RANGE, EPOCH, &show(4, false));
     assert_eq!(shown(&server), Some(value("old+3")));
@@ -132,13 +136,18 @@ fn a_compacted_value_replaces_that_of_its_session_alone() {
     server.call(RANGE, EPOCH, &patch(2, "+2"));
     server.call(RANGE, EPOCH, &edit(3, compact(1)));
     assert_eq!(shown(&server), Some(value("old+2")), "it has changed since");
-    server.call(RANGE, EPOCH, &edit(4, Edit { pieces: pieces("+4", Some(0)), expected: Some(Session(3)), ..compact(3) }));
+    server.call(
+        RANGE,
+        EPOCH,
+        &edit(4, Edit { pieces: pieces("+4", Some(0)), expected: Some(Session(3)), ..compact(3) }),
+    );
     assert_eq!(shown(&server), Some(value("short+4")), "the change before was of this session");
 }
 
 #[test]
 fn a_piece_takes_a_place_in_the_value_of_its_session_alone() {
-    let replace = |last| Edit { expected: Some(Session(last)), pieces: pieces("+3", Some(3)), ..Edit::default() };
+    let replace =
+        |last| Edit { expected: Some(Session(last)), pieces: pieces("+3", Some(3)), ..Edit::default() };
     let edited = |flaw, last| {
         let mut server = installed(flaw);
         server.call(RANGE, EPOCH, &patch(2, "+2"));

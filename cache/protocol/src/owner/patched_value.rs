@@ -74,8 +74,12 @@ impl PatchedValue {
         }
         let Some(len) = edited.len else { return };
         let is_at_end = |piece: &Piece| !edited.is_as_expected || piece.place.is_none();
-        let appended: usize =
-            plan.pieces.iter().filter(|(piece, _)| is_at_end(piece)).map(|(piece, _)| piece.bytes.len()).sum();
+        let appended: usize = plan
+            .pieces
+            .iter()
+            .filter(|(piece, _)| is_at_end(piece))
+            .map(|(piece, _)| piece.bytes.len())
+            .sum();
         (self.len, self.added) = (len, self.added + appended);
         let mut place = len.saturating_sub(appended);
         for (piece, about) in plan.pieces.into_iter().filter(|(piece, _)| is_at_end(piece)) {

@@ -143,7 +143,7 @@ impl Patching {
     }
 }
 
-/// What a script is to do, and for each change the plan behind it.
+/// What a script is to do, and the plan of each change.
 #[derive(Debug, Default)]
 struct Changes {
     tasks: Vec<TaskId>,

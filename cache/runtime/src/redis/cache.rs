@@ -15,8 +15,8 @@ use crate::redis::connection::{Answer, Connection, Link};
 use crate::redis::keys::Keys;
 use crate::redis::patch_arguments::PatchArguments;
 use crate::redis::replies::{
-    HEAD, fence_of, foreign_data, gathered, log_read, looked_up, memory_of, patched, simple, taken_over, values,
-    visible_of_generation,
+    HEAD, fence_of, foreign_data, gathered, log_read, looked_up, memory_of, patched, simple, taken_over,
+    values, visible_of_generation,
 };
 use crate::redis::scripts::CacheScripts;
 #[cfg(feature = "tls")]

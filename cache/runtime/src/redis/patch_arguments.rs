@@ -49,7 +49,8 @@ impl<'a> PatchArguments<'a> {
     fn begin_entry(&mut self, wish: u8, expected: u64, pieces: usize) {
         self.entries.push(wish);
         self.entries.extend(expected.to_le_bytes());
-        self.entries.extend(u32::try_from(pieces).expect("a script has fewer pieces than 2^32").to_le_bytes());
+        self.entries
+            .extend(u32::try_from(pieces).expect("a script has fewer pieces than 2^32").to_le_bytes());
     }
 
     /// The pieces of one write share their bytes, and are known by where these are.

@@ -92,7 +92,9 @@ impl RowPatch {
         let values = match self {
             Self::Put(row) => row.iter().map(SqlValue::bytes).sum(),
             Self::Remove(key) => key.iter().map(SqlValue::bytes).sum(),
-            Self::Set { columns, .. } => columns.iter().map(|(_, value)| value.bytes() + 2).sum::<usize>() + 64,
+            Self::Set { columns, .. } => {
+                columns.iter().map(|(_, value)| value.bytes() + 2).sum::<usize>() + 64
+            }
         };
         Addition { bytes: written(values + 16, |writer| self.write(writer)), about: Some(about) }
     }

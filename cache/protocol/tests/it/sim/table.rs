@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use lacuna_cache_protocol::{
-    About, Addition, Application, Command, Fact, Form, Interval, Patch, Query, RangeKey, Touched, Value, Write,
+    About, Addition, Application, Command, Fact, Form, Interval, Patch, Query, RangeKey, Touched, Value,
+    Write,
 };
 
 use super::joined::{FIRST_JOINED, is_join, is_under};
@@ -233,7 +234,10 @@ fn patch(id: WriteId, change: Change, query: &Query) -> Patch {
         }
         _ => None,
     };
-    Patch::Append(Addition { bytes: changes.into_iter().flatten().flat_map(u64::to_le_bytes).collect(), about })
+    Patch::Append(Addition {
+        bytes: changes.into_iter().flatten().flat_map(u64::to_le_bytes).collect(),
+        about,
+    })
 }
 
 /// Last key of a full result, as the store reports it.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache_protocol::ports::{CacheServer, LogServer};
 use lacuna_cache_protocol::{
-    Action, Addition, Application, Command, Config, Epoch, Event, Fact, Interval, LogReply, Notice, Owner, Patch,
-    Policy, Query, RangeId, ReadOutcome, RequestId, Rows, StoreCall, StoreReply, StoreState, Value, Write,
-    WriteOutcome,
+    Action, Addition, Application, Command, Config, Epoch, Event, Fact, Interval, LogReply, Notice, Owner,
+    Patch, Policy, Query, RangeId, ReadOutcome, RequestId, Rows, StoreCall, StoreReply, StoreState, Value,
+    Write, WriteOutcome,
 };
 use lacuna_testkit::servers::Redis;
 
