@@ -129,3 +129,117 @@ impl PlannedEdit {
         self.pieces.iter().map(|(piece, _)| piece.clone()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(row: u8, part: u8) -> Option<About> {
+        Some(About { row: [row][..].into(), part: [part][..].into() })
+    }
+
+    fn addition(bytes: &[u8], about: Option<About>) -> Addition {
+        Addition { bytes: bytes.into(), about }
+    }
+
+    /// A value of ten bytes, and the sessions of its changes.
+    struct World {
+        value: PatchedValue,
+        session: Session,
+        len: usize,
+    }
+
+    impl World {
+        fn new() -> Self {
+            Self { value: PatchedValue::default(), session: Session(0), len: 10 }
+        }
+
+        /// Makes one edit of these additions, as a server does; returns where its pieces went.
+        fn edit(&mut self, additions: &[Addition], is_as_expected: bool) -> Vec<Option<usize>> {
+            let mut plan = PlannedEdit::default();
+            additions.iter().for_each(|addition| plan.add(addition, Some(&self.value)));
+            let pieces = plan.pieces();
+            let at_end = pieces.iter().filter(|piece| !is_as_expected || piece.place.is_none());
+            let grown: usize = at_end.map(|piece| piece.bytes.len()).sum();
+            self.len += grown;
+            self.session.0 += 1;
+            let edited = Edited { is_as_expected, len: (grown > 0).then_some(self.len) };
+            self.value.was_edited(self.session, plan, edited, false);
+            assert_eq!(self.value.last(), Some(self.session));
+            pieces.iter().map(|piece| piece.place).collect()
+        }
+    }
+
+    #[test]
+    fn a_patch_takes_the_place_of_the_last_one_about_its_part_of_its_row() {
+        let mut world = World::new();
+        assert_eq!(
+            world.edit(&[addition(b"7red", about(7, 1)), addition(b"8blue", about(8, 1))], true),
+            [None; 2]
+        );
+        assert_eq!(world.edit(&[addition(b"8pink", about(8, 1))], true), [Some(14)]);
+        assert_eq!(world.edit(&[addition(b"7tan", about(7, 1))], true), [Some(10)]);
+        assert_eq!(world.len, 19);
+    }
+
+    #[test]
+    fn a_patch_of_another_length_comes_after_the_end_and_is_found_there() {
+        let mut world = World::new();
+        world.edit(&[addition(b"7red", about(7, 1))], true);
+        assert_eq!(world.edit(&[addition(b"7green", about(7, 1))], true), [None]);
+        assert_eq!(world.edit(&[addition(b"7brown", about(7, 1))], true), [Some(14)]);
+        assert_eq!(world.edit(&[addition(b"7tan", about(7, 1))], true), [None], "the first is not the last");
+    }
+
+    #[test]
+    fn what_came_between_is_not_passed_over() {
+        let mut world = World::new();
+        world.edit(&[addition(b"7red", about(7, 1))], true);
+        world.edit(&[addition(b"7big", about(7, 2))], true);
+        assert_eq!(world.edit(&[addition(b"7tan", about(7, 1))], true), [None], "another part of the row");
+        world.edit(&[addition(b"all", None)], true);
+        assert_eq!(world.edit(&[addition(b"7sky", about(7, 1))], true), [None], "anything");
+        let both = [addition(b"all", None), addition(b"7jet", about(7, 1))];
+        assert_eq!(world.edit(&both, true), [None; 2], "anything, in the same edit");
+    }
+
+    #[test]
+    fn of_two_patches_in_one_edit_the_later_stands_for_both() {
+        let mut world = World::new();
+        let both = [addition(b"7red", about(7, 1)), addition(b"7green", about(7, 1))];
+        assert_eq!(world.edit(&both, true), [None]);
+        assert_eq!(world.len, 16);
+        let both = [addition(b"7brown", about(7, 1)), addition(b"7tan", about(7, 1))];
+        assert_eq!(world.edit(&both, true), [Some(10), None], "the place has another length");
+        let parts =
+            [addition(b"7sky", about(7, 1)), addition(b"7big", about(7, 2)), addition(b"7jet", about(7, 1))];
+        assert_eq!(world.edit(&parts, true), [Some(16), None, None]);
+    }
+
+    #[test]
+    fn places_in_a_value_that_was_not_the_expected_one_are_forgotten() {
+        let mut world = World::new();
+        world.edit(&[addition(b"7red", about(7, 1)), addition(b"8tan", about(8, 1))], true);
+        assert_eq!(world.edit(&[addition(b"7jet", about(7, 1))], false), [Some(10)]);
+        assert_eq!(world.edit(&[addition(b"8sky", about(8, 1))], true), [None], "it is another value");
+        assert_eq!(
+            world.edit(&[addition(b"7sky", about(7, 1))], true),
+            [Some(18)],
+            "where the server has put it"
+        );
+    }
+
+    #[test]
+    fn rows_beyond_the_limit_are_added_to_the_end() {
+        let mut world = World::new();
+        let wide = |row: u64| {
+            let row: Arc<[u8]> = row.to_le_bytes()[..].into();
+            addition(b"row", Some(About { row, part: [1][..].into() }))
+        };
+        for row in 0..=MAX_ROWS as u64 {
+            world.edit(&[wide(row)], true);
+        }
+        assert_eq!(world.edit(&[wide(0)], true), [Some(10)]);
+        assert_eq!(world.edit(&[wide(MAX_ROWS as u64)], true), [None]);
+    }
+}

@@ -287,6 +287,15 @@ impl Writer<'_> {
             let kind = self.names.described(*place).kind;
             matches!(kind, ColumnKind::Text) || kind.is_cast()
         };
+        if let ("round", Dialect::Postgres, [value, digits]) = (&*name, self.names.dialect, &args[..])
+            && matches!(digits, Expr::Value(digits) if param_number(&digits.value).is_some())
+        {
+            // It takes no `bigint`, and whole numbers are such as parameters.
+            self.operand(value, None)?;
+            self.text(", CAST(").operand(digits, None)?;
+            self.text(" AS integer))");
+            return Ok(());
+        }
         self.list(args, column.filter(is_of_texts))?;
         self.text(")");
         Ok(())

@@ -198,11 +198,46 @@ async fn distinct_values_read_as_text_are_refused(dialect: Dialect, url: &str) {
     cache.stop().await.unwrap();
 }
 
+/// `round(numeric, bigint)` is no function of `PostgreSQL`.
+async fn prices_are_rounded_to_as_many_digits_as_a_parameter_says(url: &str) {
+    let mut plain = Plain::open(url).await;
+    plain.run("CREATE TABLE prices (id BIGINT PRIMARY KEY, price NUMERIC(12, 4) NOT NULL)").await;
+    plain.run("INSERT INTO prices VALUES (1, 12.3456), (2, -0.0050), (3, 199.9999)").await;
+    let cache = patient(url).open().await.unwrap();
+    let schema = Schema::new("prices", "id").with_domain("id", DomainType::Integer);
+    let table = cache.table(schema).await.unwrap();
+    for digits in [-1, 0, 2, 3] {
+        let asked = "SELECT round(price, ?) FROM prices WHERE id < 9 ORDER BY id";
+        let asked = if url.starts_with("postgres") { asked.replace('?', "$1") } else { asked.to_owned() };
+        let answer = table.query(&asked, &[digits.into()]).await.unwrap();
+        let alone = asked.replace("$1", "?").replace('?', &digits.to_string());
+        let expected = plain.rows(&alone).await;
+        let shown: Vec<f64> = answer.rows().iter().map(|row| decimal(&row[0])).collect();
+        let expected: Vec<f64> =
+            expected.iter().map(|row| row[0].as_ref().unwrap().parse().unwrap()).collect();
+        assert_eq!(shown, expected, "{digits} digits");
+    }
+    cache.stop().await.unwrap();
+}
+
+fn decimal(value: &SqlValue) -> f64 {
+    match value {
+        SqlValue::Text(text) => text.parse().unwrap(),
+        SqlValue::Integer(whole) => f64::from(i32::try_from(*whole).unwrap()),
+        SqlValue::Float(value) => *value,
+        SqlValue::Decimal { digits, scale } => {
+            i64::try_from(*digits).unwrap() as f64 / 10f64.powi((*scale).into())
+        }
+        other => panic!("{other:?} is no number"),
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn statements_over_ranges_equal_plain_ones_on_postgres() {
     let Some(server) = Postgres::start() else { return };
     statements_equal_plain_ones(Dialect::Postgres, &server.url()).await;
     distinct_values_read_as_text_are_refused(Dialect::Postgres, &server.url()).await;
+    prices_are_rounded_to_as_many_digits_as_a_parameter_says(&server.url()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -210,4 +245,5 @@ async fn statements_over_ranges_equal_plain_ones_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
     statements_equal_plain_ones(Dialect::MariaDb, &server.url()).await;
     distinct_values_read_as_text_are_refused(Dialect::MariaDb, &server.url()).await;
+    prices_are_rounded_to_as_many_digits_as_a_parameter_says(&server.url()).await;
 }
