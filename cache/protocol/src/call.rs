@@ -76,12 +76,12 @@ pub struct Piece {
 
 impl Edit {
     /// Whether the places hold for a value whose last change was that of `last`.
-    pub fn is_expected(&self, last: Session) -> bool {
+    pub(crate) fn is_expected(&self, last: Session) -> bool {
         self.expected == Some(last) && self.compacted.is_none()
     }
 
     /// `value` with all pieces, and whether one of them came after its end. O(length of all).
-    pub fn edited(&self, value: &Value, is_as_expected: bool) -> (Value, bool) {
+    pub(crate) fn edited(&self, value: &Value, is_as_expected: bool) -> (Value, bool) {
         let (mut bytes, len) = (value.as_bytes().to_vec(), value.as_bytes().len());
         for Piece { bytes: piece, place } in &self.pieces {
             let there = place.filter(|_| is_as_expected).and_then(|place| {

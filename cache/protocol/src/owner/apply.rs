@@ -120,7 +120,7 @@ impl<A: Application> Owner<A> {
                 self.admit();
                 self.apply_if_due();
             }
-            // The next tick tries again: the write was acknowledged.
+            // A later tick tries again: the write was acknowledged.
             ApplyReply::Refused { retry: true, .. } if self.may_retry() => {}
             ApplyReply::Refused { .. } if !self.applying.unfolded && batch.len() > 1 => {
                 self.applying.unfolded = true;

@@ -26,8 +26,8 @@ use crate::config::{Addition, Application, Flaw, Patch};
 use crate::message::{Command, Session, Value};
 use crate::query::Query;
 
-/// How much longer patches may be than what they were added to, in percent, before the value is compacted: where writes wait
-/// for it, and where none does.
+/// How long patches may be, in percent of what they were added to, before the value is compacted: where writes wait, and
+/// where none does.
 const LONG_PERCENT: usize = 150;
 const IDLE_LONG_PERCENT: usize = 50;
 /// Values that are compacted together where no write waits.

@@ -227,7 +227,7 @@ fn patch(id: WriteId, change: Change, query: &Query) -> Patch {
     if changes.is_empty() {
         return Patch::Nothing;
     }
-    // A row that is put says all of it, as one that is gone does; what several rows are told may be about anything.
+    // A patch that puts a row replaces the whole row. One of several rows may be about anything.
     let about = match changes[..] {
         [[kind @ (0 | 1), key, ..]] => {
             Some(About { row: key.to_le_bytes()[..].into(), part: kind.to_le_bytes()[..].into() })
