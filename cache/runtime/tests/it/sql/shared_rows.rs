@@ -88,7 +88,8 @@ async fn storm(
         return Err(format!("{} notices of acknowledged writes that were set aside", seen.set_aside));
     }
     let last = rows.iter().map(|row| (keys.id(row), row.integer("mark").unwrap()));
-    shared.check(&last.collect()).and(fresh).map(|()| seen)
+    shared.check(&last.collect()).and(fresh)?;
+    if before == rows { Ok(seen) } else { Err(format!("{before:?} was shown of {rows:?}")) }
 }
 
 fn assert_right(seen: Result<Seen, String>, policy: Policy) {
