@@ -305,6 +305,8 @@ pub enum Flaw {
     LeadAlone,
     /// A lease of a caller that goes to the store directly covers nothing.
     HoldNothing,
+    /// A cache server reads the parts of a result one after the other.
+    ReadPartsApart,
     /// The store is queried before it has the buffered writes of the queried interval.
     AskUnflushed,
     /// A result of several tables is taken for current whatever was written to those that are joined.

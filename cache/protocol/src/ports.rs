@@ -37,15 +37,39 @@ pub struct Seen {
     pub value: Option<Value>,
 }
 
+/// The same for several queries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenTogether {
+    /// The epoch that the cache server serves.
+    pub fence: Epoch,
+    /// The values in the order of the queries; `None` where one is absent or hidden.
+    pub values: Vec<Option<Value>>,
+}
+
 /// Keeps results of ranges. It knows how long an answer is worth waiting for, and fails after that time: then the
 /// store is asked instead.
 pub trait CacheServer: Debug + Send + Sync {
-    /// Fence and value, read at once; `None` without a fence. The only call that is not a script. `epoch` is that
+    /// Fence and value, read at once; `None` without a fence. This and `get_together` are no scripts. `epoch` is that
     /// of the caller's route; if the fence differs, the value may be left out.
     ///
     /// # Errors
     /// `Unavailable` if the server does not answer in time.
     fn get<'a>(&'a self, range: RangeId, epoch: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>>;
+
+    /// Fence and values, all of one moment: a write that changes several of them is in each or in none. `None` without
+    /// a fence, or if this server cannot read these at one moment; that is what the default says.
+    ///
+    /// # Errors
+    /// `Unavailable` if the server does not answer in time.
+    fn get_together<'a>(
+        &'a self,
+        range: RangeId,
+        epoch: Epoch,
+        queries: &'a [Query],
+    ) -> Reply<'a, Option<SeenTogether>> {
+        let _ = (range, epoch, queries);
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// Runs a script.
     ///

@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::interval::Interval;
 use crate::query::{DomainId, Form, Query, Stamps, Touched};
 use crate::range_key::RangeKey;
-use crate::tree::IntervalTree;
+use crate::tree::{self, IntervalTree};
 
 /// Cached entries by interval, for several domains.
 ///
@@ -93,6 +93,79 @@ impl PredicateIndex {
             .any(|entry| entry.lo == interval.lo() && entry.hi == interval.hi())
     }
 
+    /// Whether an entry of exactly this query is known.
+    pub fn knows(&self, query: &Query) -> bool {
+        self.number(query).is_some()
+    }
+
+    /// Other entries for all rows that cover as much of a query for all rows as possible, from left to right, and the
+    /// gaps between them. `None` without such entries, or if there are more entries or gaps than these limits.
+    ///
+    /// Cost: the walk ends where a limit is exceeded, or where the query ends.
+    ///
+    /// ```
+    /// use lacuna_cache_protocol::{Interval, PredicateIndex, Query};
+    ///
+    /// let ages = |lo: u64, hi: u64| Interval::closed(lo.into(), hi.into()).expect("lo <= hi");
+    /// let (young, old) = (Query::all(0, ages(18, 22)), Query::all(0, ages(25, 30)));
+    /// let mut index = PredicateIndex::new(1);
+    /// index.insert(&young, ages(18, 22));
+    /// index.insert(&old, ages(25, 30));
+    /// let (entries, gaps) = index.cover(&Query::all(0, ages(20, 28)), 16, 4).expect("it overlaps both");
+    /// assert_eq!((entries, gaps.len()), (vec![young, old], 1));
+    /// ```
+    pub fn cover(
+        &self,
+        query: &Query,
+        max_entries: usize,
+        max_gaps: usize,
+    ) -> Option<(Vec<Query>, Vec<Query>)> {
+        let serves = |row: &tree::Entry<'_, RangeKey, u32>| {
+            let is_itself = row.lo == query.interval.lo() && row.hi == query.interval.hi();
+            let entry = &self.entries[row.value as usize];
+            let is_alike = |entry: &Entry| matches!(entry, Entry::Whole { fingerprint, form: Form::All } if *fingerprint == query.fingerprint);
+            !is_itself && is_alike(entry)
+        };
+        let part = |interval| Query { interval, ..query.clone() };
+        let mut rest = self.domains[query.domain].overlapping(&query.interval).filter(serves).peekable();
+        let (mut entries, mut gaps): (Vec<Query>, Vec<Query>) = (Vec::new(), Vec::new());
+        let (mut from, end) = (query.interval.lo(), query.interval.hi());
+        while from < end && entries.len() <= max_entries && gaps.len() <= max_gaps {
+            let mut farthest: Option<tree::Entry<'_, RangeKey, u32>> = None;
+            while let Some(next) = rest.next_if(|next| next.lo <= from) {
+                if farthest.as_ref().is_none_or(|known| known.hi < next.hi) {
+                    farthest = Some(next);
+                }
+            }
+            if let Some(next) = farthest.filter(|next| next.hi > from) {
+                from = next.hi;
+                entries.push(part(next.interval()));
+            } else {
+                let to = rest.peek().map_or(end, |next| next.lo);
+                gaps.extend(Interval::between(from.clone(), to.clone()).map(part));
+                from = to;
+            }
+        }
+        let is_within = !entries.is_empty() && entries.len() <= max_entries && gaps.len() <= max_gaps;
+        is_within.then_some((entries, gaps))
+    }
+
+    /// The query of a row of the tree.
+    fn query_at(&self, domain: DomainId, row: tree::Entry<'_, RangeKey, u32>) -> Option<Query> {
+        match &self.entries[row.value as usize] {
+            Entry::Free => None,
+            Entry::Whole { fingerprint, form } => Some(Query {
+                domain,
+                interval: row.interval(),
+                form: *form,
+                fingerprint: *fingerprint,
+                question: None,
+                stamps: Stamps::NONE,
+            }),
+            Entry::Part(part) => Some(part.0.clone()),
+        }
+    }
+
     fn number(&self, query: &Query) -> Option<u32> {
         let hash = hash_of(query);
         let alike = self.numbers.range((hash, 0)..=(hash, u32::MAX)).map(|(_, number)| *number);
@@ -111,20 +184,8 @@ impl PredicateIndex {
     pub fn touched(&self, touched: &[Touched]) -> Vec<Query> {
         let mut queries = Vec::new();
         for (domain, interval) in touched {
-            queries.extend(self.domains[*domain].overlapping(interval).filter_map(|row| match &self.entries
-                [row.value as usize]
-            {
-                Entry::Free => None,
-                Entry::Whole { fingerprint, form } => Some(Query {
-                    domain: *domain,
-                    interval: row.interval(),
-                    form: *form,
-                    fingerprint: *fingerprint,
-                    question: None,
-                    stamps: Stamps::NONE,
-                }),
-                Entry::Part(part) => Some(part.0.clone()),
-            }));
+            let rows = self.domains[*domain].overlapping(interval);
+            queries.extend(rows.filter_map(|row| self.query_at(*domain, row)));
         }
         queries.sort_unstable();
         queries.dedup();
@@ -210,6 +271,43 @@ mod tests {
             }
             model.keys().for_each(|query| drop(index.remove(query)));
             prop_assert!(index.is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn entries_and_gaps_cover_a_query_from_left_to_right(
+            known in prop::collection::vec(query(), 0..40),
+            asked in interval(),
+            limits in (0usize..6, 0usize..4),
+        ) {
+            let asked = Query::all(0, asked);
+            let mut index = PredicateIndex::new(2);
+            for query in &known {
+                index.insert(query, query.interval.clone());
+            }
+            let may_serve = |other: &Query| {
+                let is_alike = (other.domain, other.fingerprint) == (asked.domain, asked.fingerprint);
+                other.is_all_rows() && is_alike && *other != asked
+            };
+            let whole = index.cover(&asked, usize::MAX - 1, usize::MAX - 1);
+            let (entries, gaps) = whole.clone().unwrap_or_default();
+            prop_assert_eq!(index.knows(&asked), known.contains(&asked));
+            prop_assert!(entries.iter().all(|entry| known.contains(entry) && may_serve(entry)));
+            let overlapping = known.iter().filter(|other| may_serve(other) && other.interval.overlaps(&asked.interval));
+            let overlapping: Vec<&Query> = overlapping.collect();
+            prop_assert_eq!(whole.is_none(), overlapping.is_empty());
+            prop_assert!(gaps.iter().all(|gap| !overlapping.iter().any(|other| other.interval.overlaps(&gap.interval))));
+            if whole.is_some() {
+                let mut parts: Vec<&Query> = entries.iter().chain(&gaps).collect();
+                parts.sort_by_key(|part| part.interval.lo().clone());
+                let reached = parts.iter().try_fold(asked.interval.lo().clone(), |from, part| {
+                    (*part.interval.lo() <= from && *part.interval.hi() > from).then(|| part.interval.hi().clone())
+                });
+                prop_assert!(reached.is_some_and(|reached| reached >= *asked.interval.hi()));
+            }
+            let is_within = entries.len() <= limits.0 && gaps.len() <= limits.1;
+            prop_assert_eq!(index.cover(&asked, limits.0, limits.1), whole.filter(|_| is_within));
         }
     }
 

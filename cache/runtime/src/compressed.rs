@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
+use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen, SeenTogether};
 use lacuna_cache_protocol::{CacheCall, CacheReply, Change, Edit, Epoch, Query, RangeId, Session, Value};
 
 const PLAIN: u8 = 0xC0;
@@ -109,6 +109,19 @@ impl Compressed {
         Ok(seen.map(|seen| Seen { value: seen.value.and_then(|value| unpack(&value)), ..seen }))
     }
 
+    async fn see_together(
+        &self,
+        range: RangeId,
+        epoch: Epoch,
+        queries: &[Query],
+    ) -> Result<Option<SeenTogether>> {
+        let seen = self.server.get_together(range, epoch, queries).await?;
+        let unpacked = |values: Vec<Option<Value>>| {
+            values.into_iter().map(|value| value.and_then(|value| unpack(&value))).collect()
+        };
+        Ok(seen.map(|seen| SeenTogether { values: unpacked(seen.values), ..seen }))
+    }
+
     async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
         let call = match call {
             CacheCall::Lookup(query, session) => return self.look_up(range, epoch, query, session).await,
@@ -180,6 +193,15 @@ fn unpack(value: &Value) -> Option<Value> {
 impl CacheServer for Compressed {
     fn get<'a>(&'a self, range: RangeId, epoch: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
         Box::pin(self.see(range, epoch, query))
+    }
+
+    fn get_together<'a>(
+        &'a self,
+        range: RangeId,
+        epoch: Epoch,
+        queries: &'a [Query],
+    ) -> Reply<'a, Option<SeenTogether>> {
+        Box::pin(self.see_together(range, epoch, queries))
     }
 
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {
@@ -300,6 +322,9 @@ mod tests {
         assert!(memory.see(range, &query).unwrap().value.unwrap().as_bytes().len() < 100);
         let seen = server.get(range, epoch, &query).await.unwrap().unwrap();
         assert_eq!(seen.value, Some(value.clone()));
+        let asked = [query.clone(), Query::all(0, Interval::point(99.into()))];
+        let together = server.get_together(range, epoch, &asked).await.unwrap().unwrap();
+        assert_eq!((together.fence, together.values), (epoch, vec![Some(value.clone()), None]));
         assert_eq!(call(CacheCall::Lookup(query.clone(), session)).await, CacheReply::Found(value.clone()));
         let edit = |edit| CacheCall::Patch(Session(2), vec![(query.clone(), Change::Edit(edit))]);
         let packed_len = memory.see(range, &query).unwrap().value.unwrap().as_bytes().len();

@@ -22,7 +22,7 @@ use std::hash::{Hash as _, Hasher};
 use std::sync::Arc;
 
 use lacuna_base::hash::{hash_bytes, reduce};
-use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
+use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen, SeenTogether};
 use lacuna_cache_protocol::{CacheCall, CacheReply, Epoch, Query, RangeId, Session};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::task::JoinSet;
@@ -193,6 +193,21 @@ impl CacheServer for Hashed {
         self.servers[self.place(query)].get(range, epoch, query)
     }
 
+    /// Two servers are read at two moments: a write between them would be in one value and not in the other.
+    fn get_together<'a>(
+        &'a self,
+        range: RangeId,
+        epoch: Epoch,
+        queries: &'a [Query],
+    ) -> Reply<'a, Option<SeenTogether>> {
+        let mut places = queries.iter().map(|query| self.place(query));
+        let first = places.next().unwrap_or(0);
+        if places.all(|place| place == first) {
+            return self.servers[first].get_together(range, epoch, queries);
+        }
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {
         Box::pin(self.run(range, epoch, call))
     }
@@ -303,6 +318,10 @@ mod tests {
             let query = query(numbers.below(8));
             let found = several.get(RANGE, epoch, &query).await.unwrap();
             assert_eq!(found, one.see(RANGE, &query), "step {step}: {call:?}");
+            let all: Vec<Query> = numbers.some_queries();
+            let together = several.get_together(RANGE, epoch, &all).await.unwrap();
+            let is_one_place = all.windows(2).all(|pair| several.place(&pair[0]) == several.place(&pair[1]));
+            assert_eq!(together, one.see_together(RANGE, &all).filter(|_| is_one_place), "step {step}");
             seen += usize::from(found.is_some_and(|found| found.value.is_some()));
             is_used.iter_mut().zip(&servers).for_each(|(is_used, server)| *is_used |= server.bytes() > 0);
         }

@@ -55,6 +55,13 @@ impl CacheModel {
         Some((region.fence, region.slots.get(query).and_then(Slot::visible)))
     }
 
+    /// The hit path for several queries: fence and values, all read at once.
+    pub fn get_together(&self, range: RangeId, queries: &[Query]) -> Option<(Epoch, Vec<Option<Value>>)> {
+        let region = self.ranges.get(&range)?;
+        let visible = |query| region.slots.get(query).and_then(Slot::visible);
+        Some((region.fence, queries.iter().map(visible).collect()))
+    }
+
     /// Runs a script.
     pub fn call(&mut self, range: RangeId, epoch: Epoch, call: &CacheCall) -> CacheReply {
         match call {

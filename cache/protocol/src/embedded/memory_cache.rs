@@ -14,7 +14,7 @@ use super::region::Region;
 use crate::cache_model::RangeId;
 use crate::call::{CacheCall, CacheReply};
 use crate::message::Epoch;
-use crate::ports::{CacheServer, Reply, Seen};
+use crate::ports::{CacheServer, Reply, Seen, SeenTogether};
 use crate::query::Query;
 
 /// Keeps results up to a limit of bytes.
@@ -55,6 +55,14 @@ impl MemoryCache {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         let region = state.ranges.get(&range)?;
         Some(Seen { fence: region.fence, value: region.get(query) })
+    }
+
+    /// Fence and values of one moment, as [`CacheServer::get_together`].
+    pub fn see_together(&self, range: RangeId, queries: &[Query]) -> Option<SeenTogether> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let region = state.ranges.get(&range)?;
+        let values = queries.iter().map(|query| region.get(query)).collect();
+        Some(SeenTogether { fence: region.fence, values })
     }
 
     /// Runs a script, as [`CacheServer::call`].
@@ -181,6 +189,15 @@ impl CacheServer for MemoryCache {
 
     fn get<'a>(&'a self, range: RangeId, _: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
         Box::pin(ready(Ok(self.see(range, query))))
+    }
+
+    fn get_together<'a>(
+        &'a self,
+        range: RangeId,
+        _: Epoch,
+        queries: &'a [Query],
+    ) -> Reply<'a, Option<SeenTogether>> {
+        Box::pin(ready(Ok(self.see_together(range, queries))))
     }
 
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {

@@ -58,6 +58,9 @@ fn scripts_do_what_they_do_in_the_model() {
         let seen = cache.see(range, &query(0)).map(|seen| (seen.fence, seen.value));
         assert_eq!(seen, model.get(range, &query(0)), "step {number}: {call:?}");
         found += u64::from(seen.is_some_and(|(_, value)| value.is_some()));
+        let both = [query(1), query(0)];
+        let together = cache.see_together(range, &both).map(|seen| (seen.fence, seen.values));
+        assert_eq!(together, model.get_together(range, &both), "step {number}: {call:?}");
     }
     assert!(found > 10_000, "values were seen: {found}");
 }

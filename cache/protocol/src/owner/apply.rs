@@ -170,7 +170,7 @@ impl<A: Application> Owner<A> {
         self.doubt_reads(&touched);
         // What is remembered of these rows is what the store has refused (P14).
         self.known.take(&touched);
-        let queries = self.index.touched(&touched);
+        let queries = self.index.read().touched(&touched);
         if queries.is_empty() {
             return self.entries_were_dropped();
         }

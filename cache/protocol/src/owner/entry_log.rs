@@ -14,6 +14,7 @@ use crate::call::{CacheCall, CacheReply};
 use crate::config::{Application, Flaw};
 use crate::interval::Interval;
 use crate::log::{LOG_CHUNKS, LogRecord, compact, read_chunk, replay, write_chunk};
+use crate::predicate_index::PredicateIndex;
 use crate::query::{DomainId, Query};
 use crate::range_key::RangeKey;
 
@@ -51,7 +52,8 @@ impl<A: Application> Owner<A> {
     /// Notes that an entry may be in the cache, before it can be there (P5).
     pub(super) fn know_entry(&mut self, query: &Query, covered: Interval<RangeKey>) {
         self.patching.forget(query);
-        if let Some(before) = self.index.insert(query, covered) {
+        let before = self.index.write().insert(query, covered);
+        if let Some(before) = before {
             self.log_delete(query.domain, before);
         }
     }
@@ -59,7 +61,8 @@ impl<A: Application> Owner<A> {
     /// Forgets an entry that has left the cache.
     pub(super) fn forget_entry(&mut self, query: &Query) {
         self.patching.forget(query);
-        if let Some(covered) = self.index.remove(query) {
+        let covered = self.index.write().remove(query);
+        if let Some(covered) = covered {
             self.log_delete(query.domain, covered);
         }
     }
@@ -72,7 +75,7 @@ impl<A: Application> Owner<A> {
     }
 
     fn log_delete(&mut self, domain: DomainId, interval: Interval<RangeKey>) {
-        if !self.config.keeps_log || self.index.stands_at(domain, &interval) {
+        if !self.config.keeps_log || self.index.read().stands_at(domain, &interval) {
             return;
         }
         let record = LogRecord { lsn: self.next_number(), domain, interval, key: None };
@@ -149,7 +152,7 @@ impl<A: Application> Owner<A> {
         match entries.ok().filter(|_| read.is_ok()).filter(|entries| self.are_mine(entries)) {
             Some(entries) => {
                 for (query, record) in entries.iter().zip(standing) {
-                    self.index.insert(query, record.interval);
+                    self.index.write().insert(query, record.interval);
                 }
             }
             None => self.begin_cold(),
@@ -165,7 +168,7 @@ impl<A: Application> Owner<A> {
 
     /// Begins cold: the content of the cache is unknown or wrong.
     pub(super) fn begin_cold(&mut self) {
-        self.index = crate::predicate_index::PredicateIndex::new(self.config.domain_count);
+        *self.index.write() = PredicateIndex::new(self.config.domain_count);
         self.entry_log = EntryLog::new();
         self.call(Purpose::Start, Call::Cache(CacheCall::Forget));
     }

@@ -62,7 +62,7 @@ impl<A: Application> Owner<A> {
             return false;
         }
         let others = if self.beta() < 100 {
-            self.index.touched(&[(query.domain, covered.clone())])
+            self.index.read().touched(&[(query.domain, covered.clone())])
         } else {
             Vec::new()
         };

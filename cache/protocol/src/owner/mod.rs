@@ -47,12 +47,14 @@ mod task;
 mod write;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Deref;
 
 use crate::auto_beta::AutoBeta;
 use crate::balance::{LoadMeter, RangeLoad};
 use crate::buffered_writes::BufferedWrites;
 use crate::config::{Application, Config, Flaw, Policy};
 use crate::gaps::Gaps;
+use crate::known_entries::{EntryReader, KnownEntries};
 use crate::known_rows::KnownRows;
 use crate::lease_table::{LeaseId, LeaseTable};
 use crate::message::{Action, CallId, Epoch, Event, ReadOutcome, RequestId, Session, WriteOutcome};
@@ -95,7 +97,7 @@ pub struct Owner<A> {
     admission: Admission,
     patching: Patching,
     known: KnownRows,
-    index: PredicateIndex,
+    index: KnownEntries,
     gaps: Gaps,
     late_splits: Vec<Touched>,
     buffered: BufferedWrites,
@@ -139,7 +141,7 @@ impl<A: Application> Owner<A> {
             admission: Admission::default(),
             patching: Patching::default(),
             known: KnownRows::new(config.max_known_rows),
-            index: PredicateIndex::new(domains),
+            index: KnownEntries::new(domains),
             gaps: Gaps::new(domains, config.max_gaps),
             late_splits: Vec::new(),
             buffered: BufferedWrites::new(domains),
@@ -228,8 +230,15 @@ impl<A: Application> Owner<A> {
     }
 
     /// The cached entries that it knows of.
-    pub const fn index(&self) -> &PredicateIndex {
-        &self.index
+    pub fn index(&self) -> impl Deref<Target = PredicateIndex> {
+        self.index.read()
+    }
+
+    /// The same for clients in this process, if it is worth their while: with β = 0 a result is seldom an entry, and
+    /// often made of several.
+    pub fn entry_reader(&self) -> Option<EntryReader> {
+        let is_worth_it = self.config.beta == 0 && !self.config.beta_auto && self.application.can_fuse();
+        is_worth_it.then(|| self.index.reader())
     }
 
     /// The leases that are granted or waited for, those of reads and writes in progress.

@@ -17,12 +17,11 @@ use super::{Owner, TaskId};
 use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
 use crate::config::Application;
 use crate::interval::Interval;
+use crate::known_entries::MAX_PARTS;
 use crate::message::{ReadOutcome, Session, Value};
 use crate::query::{Query, Touched};
 use crate::range_key::RangeKey;
 
-/// Most cached results for one query: reading more of them costs more than one store query.
-const MAX_CACHED: usize = 16;
 /// Maximum of gaps for one query.
 const MAX_GAPS: usize = 4;
 
@@ -47,7 +46,8 @@ impl<A: Application> Owner<A> {
             return false;
         }
         let (query, session) = (read.query.clone(), read.session);
-        let Some((cached, gaps)) = self.plan_parts(&query) else { return false };
+        let planned = self.index.read().cover(&query, MAX_PARTS, MAX_GAPS);
+        let Some((cached, gaps)) = planned else { return false };
         let Some(session) = session else { return false };
         let part = |query: &Query| (query.clone(), None);
         let parts = Parts {
@@ -59,40 +59,6 @@ impl<A: Application> Owner<A> {
         self.reads.get_mut(&task).expect("it was there").parts = Some(parts);
         self.call(Purpose::Read(task), Call::Cache(CacheCall::Gather(session, cached, gaps)));
         true
-    }
-
-    /// The cached results that cover as much of the query as possible, from left to right, and the gaps between
-    /// them.
-    fn plan_parts(&self, query: &Query) -> Option<(Vec<Query>, Vec<Query>)> {
-        let place = (query.domain, query.interval.clone());
-        let mut known = self.index.touched(std::slice::from_ref(&place));
-        known.retain(|other| other.is_all_rows() && other.fingerprint == query.fingerprint && other != query);
-        known.sort_unstable_by(|a, b| a.interval.cmp(&b.interval));
-        let gap = |from, to| Interval::between(from, to).map(|interval| Query { interval, ..query.clone() });
-        let (mut cached, mut gaps): (Vec<Query>, Vec<Query>) = (Vec::new(), Vec::new());
-        let (mut from, end) = query.interval.clone().into_cuts();
-        let mut rest = known.into_iter().peekable();
-        while from < end {
-            let mut farthest: Option<Query> = None;
-            while let Some(next) = rest.next_if(|next| *next.interval.lo() <= from) {
-                if farthest.as_ref().is_none_or(|known| known.interval.hi() < next.interval.hi()) {
-                    farthest = Some(next);
-                }
-            }
-            match farthest.filter(|next| *next.interval.hi() > from) {
-                Some(next) => {
-                    from = next.interval.hi().clone();
-                    cached.push(next);
-                }
-                None => {
-                    let to = rest.peek().map_or_else(|| end.clone(), |next| next.interval.lo().clone());
-                    gaps.extend(gap(from, to.clone()));
-                    from = to;
-                }
-            }
-        }
-        let is_worth_it = !cached.is_empty() && cached.len() <= MAX_CACHED && gaps.len() <= MAX_GAPS;
-        is_worth_it.then_some((cached, gaps))
     }
 
     pub(super) fn parts_gathered(&mut self, task: TaskId, found: Vec<(Query, Value)>) {

@@ -299,7 +299,7 @@ impl<A: Application> Owner<A> {
             wishes.iter().for_each(|wish| self.patching.show_once(&wish.query));
         }
         // Under its lease no reader can have installed them since.
-        let touched = self.index.touched(&self.writes[&task].write.touched);
+        let touched = self.index.read().touched(&self.writes[&task].write.touched);
         touched.iter().filter(|query| queries.contains(query)).for_each(|query| self.forget_entry(query));
         self.entries_of_task_answered(task);
     }

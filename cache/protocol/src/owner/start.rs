@@ -135,7 +135,9 @@ impl<A: Application> Owner<A> {
 
     /// Takes over the buffered writes that the store does not have and that still count.
     fn recover(&mut self, kept: Kept, state: StoreState) {
-        if self.config.warm_from.is_some_and(|before| before != state.recovered) && !self.index.is_empty() {
+        if self.config.warm_from.is_some_and(|before| before != state.recovered)
+            && !self.index.read().is_empty()
+        {
             // Another owner served in between without this cache: the entries do not show its writes.
             self.begin_cold();
         }
@@ -146,7 +148,7 @@ impl<A: Application> Owner<A> {
             }
             self.actions.push(Action::Notice(Notice::BufferedWritesLost));
             // Entries may show the lost writes.
-            if !self.index.is_empty() {
+            if !self.index.read().is_empty() {
                 self.begin_cold();
             }
         }
@@ -169,7 +171,7 @@ impl<A: Application> Owner<A> {
     fn drop_unpatched(&mut self) {
         let replayed = self.buffered.next_to_apply(usize::MAX);
         let touched: Vec<Touched> = replayed.flat_map(|(_, write)| write.touched.iter().cloned()).collect();
-        let queries = self.index.touched(&touched);
+        let queries = self.index.read().touched(&touched);
         if !queries.is_empty() && !self.is_flawed(Flaw::WarmUnpatched) {
             let session = self.new_session();
             self.call(Purpose::Start, Call::Cache(CacheCall::Invalidate(session, queries)));

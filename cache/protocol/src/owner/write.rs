@@ -105,7 +105,7 @@ impl<A: Application> Owner<A> {
         }
         let touched = write.write.touched.clone();
         let facts = self.known.take(&touched);
-        let queries = self.index.touched(&touched);
+        let queries = self.index.read().touched(&touched);
         let empty = if self.is_buffering() { self.gaps.covering(&touched) } else { Vec::new() };
         if self.is_flawed(Flaw::SplitGapLate) {
             self.late_splits.extend(touched);

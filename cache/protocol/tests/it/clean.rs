@@ -38,6 +38,8 @@ pub(crate) fn setup(policy: Policy) -> Setup {
 struct Total {
     steps: u64,
     hits: u64,
+    /// Hits that clients have put together from several entries.
+    fused: u64,
     misses: u64,
     direct: u64,
     behind_writes: u64,
@@ -69,6 +71,7 @@ impl Total {
         let reads = |how: &str| counts.reads.get(how).copied().unwrap_or(0);
         self.steps += counts.steps;
         self.hits += reads("Hit");
+        self.fused += counts.fused;
         self.misses += reads("Miss");
         self.direct += reads("Direct");
         self.behind_writes += counts.behind_writes;
@@ -238,6 +241,26 @@ fn results_put_together_from_others_are_right() {
     }
     // Of what was put together from buffered writes, some is set aside.
     run(Setup { beta: 25, forbidden: 10, ..setup(Policy::WriteBack) }, 4);
+}
+
+/// With β = 0 clients read the parts of a result themselves, while writes change several of them, rows are shared, and
+/// ranges and owners change.
+#[test]
+fn results_that_clients_put_together_are_right() {
+    let across = |setup| Setup { across_percent: 20, ranges: 3, fault_every: 300, ..setup };
+    for policy in POLICIES {
+        let kinds = [
+            setup(policy),
+            Setup { fault_every: 150, ..shared_rows(policy) },
+            across(setup(policy)),
+            Setup { recuts: true, ..across(setup(policy)) },
+            Setup { transaction_percent: 30, ..setup(policy) },
+        ];
+        for kind in kinds {
+            let total = run(Setup { beta: 0, ..kind }, 2);
+            assert!(total.fused * 20 > total.hits, "{total:?}");
+        }
+    }
 }
 
 /// They read what was acknowledged, buffered or not, and land in the tenures of their leases or not at all.

@@ -89,6 +89,16 @@ control!(
     Setup { beta: 25, ..setup(Policy::WriteBack) }
 );
 control!(
+    parts_that_are_read_apart_never_were_there_together,
+    ReadPartsApart,
+    Setup { beta: 0, ..setup(Policy::WriteThrough) }
+);
+control!(
+    parts_that_are_read_apart_show_half_of_a_buffered_write,
+    ReadPartsApart,
+    Setup { beta: 0, ..setup(Policy::WriteBack) }
+);
+control!(
     without_the_other_owners_their_entries_are_stale,
     LeadAlone,
     Setup { across_percent: 30, ..setup(Policy::WriteThrough) }

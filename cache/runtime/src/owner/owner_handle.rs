@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lacuna_cache_protocol::ports::{Reply, Tenure};
@@ -18,7 +18,7 @@ use crate::owner::counters::{Counters, count};
 use crate::owner::error::{cache_stopped, no_owner};
 use crate::owner::gauges::Gauges;
 use crate::owner::open_lease::OpenLease;
-use crate::owner::route::RouteCell;
+use crate::owner::route::{Route, RouteCell};
 use crate::owner::sample::Sample;
 use crate::owner::servers::Servers;
 
@@ -40,6 +40,8 @@ pub(crate) enum Hit {
     Is(Value),
     /// A hit that the owner must compare with the store.
     InDoubt,
+    /// The same, put together from several entries, of which the owner must compare this one.
+    PartInDoubt(Query),
     Miss,
 }
 
@@ -106,19 +108,25 @@ impl Peers for NoPeers {
     }
 }
 
-/// Makes results of cached values and what writes have added to them.
-pub(crate) trait Settles: Send + Sync {
+/// Makes results of cached values, and of what writes have added to them.
+pub(crate) trait MakesResults: Send + Sync {
     /// [`Application::settle`].
     fn settle(&self, query: &Query, value: &Value) -> Option<Value>;
+    /// [`Application::fuse`].
+    fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value>;
 }
 
-impl<A: Application + Send + Sync> Settles for A {
+impl<A: Application + Send + Sync> MakesResults for A {
     fn settle(&self, query: &Query, value: &Value) -> Option<Value> {
         Application::settle(self, query, value)
     }
+
+    fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
+        Application::fuse(self, query, parts)
+    }
 }
 
-impl Debug for dyn Settles {
+impl Debug for dyn MakesResults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an application")
     }
@@ -130,7 +138,7 @@ pub(crate) struct OwnerHandle {
     pub(crate) servers: Servers,
     pub(crate) range: RangeId,
     pub(crate) peers: Arc<dyn Peers>,
-    pub(crate) settles: Arc<dyn Settles>,
+    pub(crate) application: Arc<dyn MakesResults>,
     pub(crate) route: RouteCell,
     pub(crate) counters: Arc<Counters>,
     /// Reads that were answered without the owner since its load was last requested.
@@ -152,30 +160,59 @@ impl OwnerHandle {
 
     /// Looks the query up in the cache server, and decides whether its value is an answer.
     pub(crate) async fn hit(&self, query: &Query) -> Hit {
-        let cached = self.cached(query).await;
-        // A value that only the store can settle is a miss: the owner drops it.
-        let Some(value) = cached.and_then(|value| self.settles.settle(query, &value)) else {
+        let Some(route) = self.route.at(self.now_ms()) else { return Hit::Miss };
+        let parts = match &route.entries {
+            None => Vec::new(),
+            // What the owner does not know is in no cache.
+            Some(entries) => match entries.parts(query) {
+                Some(parts) => parts,
+                None => return Hit::Miss,
+            },
+        };
+        let is_whole = parts.first().is_none_or(|part| part == query);
+        let found =
+            if is_whole { self.whole(&route, query).await } else { self.fused(&route, query, &parts).await };
+        let Some(value) = found.filter(|_| self.route.holds(route.epoch, self.now_ms())) else {
             return Hit::Miss;
         };
         count(&self.counters.hits);
         // The order of other rows, and the choice of some of them, is the store's.
         if query.question.is_none() && self.verified.takes_next() {
             count(&self.counters.verified);
-            return Hit::InDoubt;
+            return if is_whole { Hit::InDoubt } else { self.some_part_in_doubt(parts) };
         }
         count(&self.unseen);
         count(&self.untold);
         Hit::Is(value)
     }
 
+    /// One after the other, so that each has its turn even if the same query is repeated.
+    fn some_part_in_doubt(&self, mut parts: Vec<Query>) -> Hit {
+        let verified = self.counters.verified.load(Ordering::Relaxed);
+        let place = usize::try_from(verified % parts.len() as u64).unwrap_or(0);
+        Hit::PartInDoubt(parts.swap_remove(place))
+    }
+
     /// A value counts if the fence is the epoch of the route, and the route still holds when the reply has arrived
-    /// (P11).
-    async fn cached(&self, query: &Query) -> Option<Value> {
-        let route = self.route.at(self.now_ms())?;
+    /// (P11). One that only the store can settle is a miss: the owner drops it.
+    async fn whole(&self, route: &Route, query: &Query) -> Option<Value> {
         count(&self.counters.cache_calls);
         let seen = route.cache.get(self.range, route.epoch, query).await;
         let seen = seen.ok()?.filter(|seen| seen.fence == route.epoch)?;
-        seen.value.filter(|_| self.route.holds(route.epoch, self.now_ms()))
+        self.application.settle(query, &seen.value?)
+    }
+
+    /// The same for a result that is put together from entries. A write that changes several of them changes or hides
+    /// them in one script, so that values of one moment show all of it or nothing.
+    async fn fused(&self, route: &Route, query: &Query, parts: &[Query]) -> Option<Value> {
+        count(&self.counters.cache_calls);
+        let seen = route.cache.get_together(self.range, route.epoch, parts).await;
+        let seen = seen.ok()?.filter(|seen| seen.fence == route.epoch)?;
+        let settled = parts.iter().zip(seen.values).map(|(part, value)| {
+            let value = self.application.settle(part, &value?)?;
+            Some((part.clone(), value))
+        });
+        self.application.fuse(query, &settled.collect::<Option<Vec<_>>>()?)
     }
 
     /// Asks the owner task once.

@@ -61,7 +61,7 @@ impl RangeCache {
             servers,
             range,
             peers,
-            settles: Arc::new(application.clone()),
+            application: Arc::new(application.clone()),
             route,
             counters,
             unseen,
@@ -113,6 +113,10 @@ impl RangeCache {
         let value = match self.owner().hit(&query).await {
             Hit::Is(value) => value,
             Hit::InDoubt => self.ask(query, true).await?,
+            Hit::PartInDoubt(part) => {
+                self.ask(part, true).await?;
+                self.ask(query, false).await?
+            }
             Hit::Miss => self.ask(query, false).await?,
         };
         count(&self.owner().counters.reads);

@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use lacuna_cache_protocol::Epoch;
 use lacuna_cache_protocol::ports::CacheServer;
+use lacuna_cache_protocol::{EntryReader, Epoch};
 
 /// The tenure that serves, as the hit path sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) epoch: Epoch,
     pub(crate) cache: Arc<dyn CacheServer>,
+    /// The entries of the tenure, where results are made of several.
+    pub(crate) entries: Option<EntryReader>,
     /// When the lease may have run out, after which the cache server must not be used.
     pub(crate) until_ms: u64,
 }

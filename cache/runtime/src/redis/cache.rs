@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
+use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen, SeenTogether};
 use lacuna_cache_protocol::{
     CacheCall, CacheReply, Change, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
 };
@@ -88,15 +88,29 @@ impl RedisCache {
     }
 
     async fn see(&self, range: RangeId, query: &Query) -> Result<Option<Seen>> {
+        let seen = self.see_together(range, std::slice::from_ref(query)).await?;
+        Ok(seen.map(|seen| Seen { fence: seen.fence, value: seen.values.into_iter().next().flatten() }))
+    }
+
+    /// One command, and so one moment.
+    async fn see_together(&self, range: RangeId, queries: &[Query]) -> Result<Option<SeenTogether>> {
         let keys = Keys::of(&self.namespace, range);
         let mut get = redis::cmd("MGET");
-        get.arg(keys.fence()).arg(keys.value(query));
+        get.arg(keys.fence());
+        for query in queries {
+            get.arg(keys.value(query));
+        }
         let link = self.connection.link().await?;
         let server = link.server;
         let Value::Array(found) = self.connection.hit(link, &get).await? else { return Ok(None) };
-        let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| foreign_data())?;
+        if found.len() != queries.len() + 1 {
+            return Err(foreign_data());
+        }
+        let mut found = found.into_iter();
+        let fence = found.next().unwrap_or(Value::Nil);
         let Some((fence, generation)) = fence_of(&fence, server)? else { return Ok(None) };
-        Ok(Some(Seen { fence, value: visible_of_generation(value, generation) }))
+        let values = found.map(|value| visible_of_generation(value, generation)).collect();
+        Ok(Some(SeenTogether { fence, values }))
     }
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
@@ -293,6 +307,15 @@ fn with_log<'a>(mut script: ScriptInvocation<'a>, keys: &Keys) -> ScriptInvocati
 impl CacheServer for RedisCache {
     fn get<'a>(&'a self, range: RangeId, _: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
         Box::pin(self.see(range, query))
+    }
+
+    fn get_together<'a>(
+        &'a self,
+        range: RangeId,
+        _: Epoch,
+        queries: &'a [Query],
+    ) -> Reply<'a, Option<SeenTogether>> {
+        Box::pin(self.see_together(range, queries))
     }
 
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {

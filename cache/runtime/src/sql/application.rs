@@ -90,19 +90,7 @@ impl Application for TableRows {
     }
 
     fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
-        let mut rows = Vec::new();
-        for (_, part) in parts {
-            for row in decode(self.schema.columns.len(), part).ok()? {
-                if self.is_selected(query, &row)? {
-                    rows.push(row);
-                }
-            }
-        }
-        let mut ordered = self.ordered(query, rows)?;
-        // Domain value and key together identify a row.
-        ordered.dedup_by(|(a, _), (b, _)| a == b);
-        let rows: Vec<Vec<SqlValue>> = ordered.into_iter().map(|(_, row)| row).collect();
-        Some(encode(self.schema.columns.len(), &rows))
+        self.fused(query, parts)
     }
 
     fn can_fuse(&self) -> bool {
@@ -118,18 +106,9 @@ impl TableRows {
         Self { fingerprint: schema.fingerprint(), schema, fact_key: FactKey::default() }
     }
 
-    /// Rows in the order of the database; `None` if only the database knows the order.
-    fn ordered(&self, query: &Query, rows: Vec<Vec<SqlValue>>) -> Option<Vec<(Place, Vec<SqlValue>)>> {
-        let mut ordered =
-            rows.into_iter().map(|row| Some((self.place(query, &row)?, row))).collect::<Option<Vec<_>>>()?;
-        ordered.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Some(ordered)
-    }
-
     /// `None` if only the database knows.
     pub(super) fn place(&self, query: &Query, row: &[SqlValue]) -> Option<Place> {
-        let domain =
-            domain_key::key(self.domain_type(query)?, self.schema.domain_value(query.domain, row)).ok()?;
+        let domain = self.key_of(query, self.schema.domain_value(query.domain, row))?;
         let keys = self.schema.key_places().map(|place| self.key_order(place, row.get(place)?));
         Some((domain, keys.collect::<Option<_>>()?))
     }
@@ -149,8 +128,19 @@ impl TableRows {
     }
 
     pub(super) fn is_inside(&self, query: &Query, value: &SqlValue) -> Option<bool> {
-        let key = domain_key::key(self.domain_type(query)?, value).ok()?;
+        let key = self.key_of(query, value)?;
         Some(key.is_some_and(|key| query.interval.contains(&key)))
+    }
+
+    /// The key of a value of the domain, none for NULL. `None` if the value is not of the type of the domain.
+    pub(super) fn key_of(&self, query: &Query, value: &SqlValue) -> Option<Option<RangeKey>> {
+        domain_key::key(self.domain_type(query)?, value).ok()
+    }
+
+    /// The column that the query asks by.
+    pub(super) fn domain_place(&self, query: &Query) -> Option<usize> {
+        let (name, _) = self.schema.domains.get(query.domain)?;
+        self.schema.columns.iter().position(|column| column == name)
     }
 
     /// Whether the column is the one that the query asks by.

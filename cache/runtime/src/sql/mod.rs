@@ -55,6 +55,7 @@ mod domain_key;
 mod facts;
 mod fenced;
 mod file_lock;
+mod fusing;
 #[cfg(feature = "cluster")]
 mod members;
 #[cfg(feature = "cluster")]

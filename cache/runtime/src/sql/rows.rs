@@ -11,6 +11,8 @@ use lacuna_cache_protocol::{Error, Result};
 use crate::sql::sql_value::{SqlValue, reader};
 
 const VERSION: u8 = 2;
+/// Most bytes before the rows.
+const HEADER_BYTES: usize = 1 + 3 * 10;
 
 /// A row.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,16 +62,18 @@ impl Row {
 pub(crate) fn encode(column_count: usize, rows: &[Vec<SqlValue>]) -> Value {
     let mut writer = Writer::default();
     rows.iter().flatten().for_each(|value| value.write(&mut writer));
-    enclose(column_count, rows.len(), writer.as_bytes())
+    enclose(column_count, rows.len(), &[writer.as_bytes()])
 }
 
-/// A result of rows that are written already.
-pub(super) fn enclose(column_count: usize, row_count: usize, rows: &[u8]) -> Value {
-    let mut writer = Writer::default();
+/// A result of rows that are written already, in pieces of any number of rows.
+pub(super) fn enclose(column_count: usize, row_count: usize, pieces: &[impl AsRef<[u8]>]) -> Value {
+    let len: usize = pieces.iter().map(|piece| piece.as_ref().len()).sum();
+    let mut writer = Writer::with_capacity(len + HEADER_BYTES);
     writer.byte(VERSION);
     writer.number(column_count as u64);
     writer.number(row_count as u64);
-    writer.bytes(rows);
+    writer.number(len as u64);
+    pieces.iter().for_each(|piece| writer.fixed(piece.as_ref()));
     writer.into_bytes().into()
 }
 
@@ -110,5 +114,9 @@ pub(crate) fn decode(column_count: usize, value: &Value) -> Result<Vec<Vec<SqlVa
 }
 
 pub(super) fn read_row(column_count: usize, rows: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
-    (0..column_count).map(|_| SqlValue::read(rows)).collect()
+    let mut row = Vec::with_capacity(column_count);
+    for _ in 0..column_count {
+        row.push(SqlValue::read(rows)?);
+    }
+    Ok(row)
 }

@@ -33,7 +33,7 @@ impl TableRows {
         }
         let changes = self.changes(stored.patches).ok()?;
         let rows = self.changed(query, stored, changes)?;
-        Some(enclose(self.schema.columns.len(), rows.len(), &rows.concat()))
+        Some(enclose(self.schema.columns.len(), rows.len(), &rows))
     }
 
     fn changes(&self, mut patches: Reader<'_>) -> Result<Changes> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_cache_protocol::{Addition, Application as _, DomainType, Form, Interval, Patch, RangeKey};
+use lacuna_cache_protocol::{Addition, Application as _, Cut, DomainType, Form, Interval, Patch, RangeKey};
 use lacuna_testkit::effort;
 use lacuna_workload::Rng;
 
@@ -106,6 +106,10 @@ struct World {
 }
 
 impl World {
+    const fn new(table: TableRows) -> Self {
+        Self { table, rows: BTreeMap::new(), kept: BTreeMap::new(), replaced: 0 }
+    }
+
     fn result(&self, query: &Query) -> Value {
         let mut rows: Vec<Row> = self.rows.values().cloned().collect();
         rows.retain(|row| self.table.is_selected(query, row).unwrap());
@@ -172,8 +176,7 @@ fn patched_results_are_those_of_the_table() {
         let mut rng = effort::rng(31);
         let (mut patched, mut replaced, mut anew) = (0, 0, 0);
         for round in 0..effort::short_or_long(40, 2_000) {
-            let mut world =
-                World { table: table(keys), rows: BTreeMap::new(), kept: BTreeMap::new(), replaced: 0 };
+            let mut world = World::new(table(keys));
             for step in 0..120 {
                 if rng.below(8) == 0 {
                     let query = some_query(&world.table, &mut rng);
@@ -235,5 +238,63 @@ fn a_damaged_result_is_nothing() {
         bytes[place] ^= flip;
         // Whatever it says: it does not panic.
         table.settle(&query, &Value::new(&bytes));
+    }
+}
+
+/// Results that cover a query together, in any order: some overlap, and the outer ones may reach out of it.
+fn some_cover(world: &World, query: &Query, rng: &mut Rng) -> Vec<(Query, Value)> {
+    let cut = |rng: &mut Rng| {
+        let at = rng.below(40).cast_signed() - 8;
+        let key = RangeKey::from(at.cast_unsigned() ^ (1 << 63));
+        if rng.below(2) == 0 { Cut::Before(key) } else { Cut::After(key) }
+    };
+    let mut ends = vec![query.interval.lo().clone(), query.interval.hi().clone()];
+    ends.extend((0..rng.below(6)).map(|_| cut(rng)));
+    ends.sort();
+    let overlap = rng.index(3);
+    let pairs = ends.iter().enumerate().filter_map(|(at, lo)| {
+        let hi = ends.get(at + 1 + overlap.min(ends.len().saturating_sub(at + 2)))?;
+        let interval = Interval::between(lo.clone(), hi.clone())?;
+        interval.overlaps(&query.interval).then(|| Query { interval, ..query.clone() })
+    });
+    let mut parts: Vec<(Query, Value)> = pairs.map(|part| (part.clone(), world.result(&part))).collect();
+    for at in (1..parts.len()).rev() {
+        parts.swap(at, rng.index(at + 1));
+    }
+    parts
+}
+
+#[test]
+fn results_put_together_are_those_of_the_table() {
+    let (mut rng, mut count) = (effort::rng(34), 0);
+    for round in 0..effort::short_or_long(2_000, 100_000) {
+        let keys: &[&str] = if round % 2 == 0 { &["id"] } else { &["team", "id"] };
+        let (mut world, table) = (World::new(table(keys)), table(keys));
+        (0..rng.below(40)).for_each(|_| drop(world.some_effect(&mut rng)));
+        let query = some_query(&table, &mut rng);
+        let mut parts = some_cover(&world, &query, &mut rng);
+        let step = format!("seed {}, round {round}: {query:?} of {parts:?}", effort::seed());
+        assert_eq!(table.fuse(&query, &parts), Some(world.result(&query)), "{step}");
+        count += parts.iter().filter(|(part, _)| *part != query).count();
+        let (left, _) = parts.swap_remove(rng.index(parts.len()));
+        let is_covered = table.fuse(&query, &parts);
+        let others = parts.iter().any(|(part, _)| part.interval.overlaps(&left.interval));
+        assert!(others || is_covered.is_none(), "without {left:?}, {step}");
+    }
+    assert!(count > 2_000, "{count} parts");
+}
+
+#[test]
+fn a_patched_or_damaged_part_is_put_together_to_nothing() {
+    let table = table(&["id"]);
+    let all = Query { fingerprint: table.fingerprint, ..Query::all(0, Interval::all()) };
+    let query = some_query(&table, &mut effort::rng(35));
+    let row = |id: i64| vec!["Anna".into(), id.into(), 3.into(), 1.into(), 2.into()];
+    let value = encode(COLUMNS.len(), &[row(1), row(2)]);
+    let fuse = |bytes: &[u8]| table.fuse(&query, &[(all.clone(), Value::new(bytes))]);
+    assert!(fuse(value.as_bytes()).is_some());
+    assert_eq!(fuse(&[value.as_bytes(), &[1]].concat()), None, "a patch needs settling first");
+    for len in 0..value.as_bytes().len() {
+        assert_eq!(fuse(&value.as_bytes()[..len]), None, "cut to {len}");
     }
 }

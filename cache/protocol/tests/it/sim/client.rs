@@ -82,6 +82,10 @@ impl World {
                 }
             }
             Message::Got(ticket, found) if self.is_current(me, ticket) => self.got(me, found),
+            Message::GotTogether(ticket, parts, found) if self.is_current(me, ticket) => {
+                let found = found.map(|(fence, values)| (fence, self.fused(me, &parts, values)));
+                self.got(me, found);
+            }
             Message::ReadDone(ticket, outcome) if self.is_current(me, ticket) => match outcome {
                 ReadOutcome::Value(value) => self.read_ended(me, &value, How::Miss),
                 ReadOutcome::Retry => self.try_again(me),
@@ -305,7 +309,17 @@ impl World {
             }
             (Work::Read(_, query), Some(route)) => {
                 operation.is_out = true;
-                self.send(here, Node::Cache(route.cache), Message::Get(range, query, ticket));
+                let (to, message) = match self.parts_of(route, range, &query).as_deref() {
+                    None => (Node::Dendrite(route.owner), Message::Read(range, query, ticket)),
+                    Some([part]) if *part == query => {
+                        (Node::Cache(route.cache), Message::Get(range, query, ticket))
+                    }
+                    Some(parts) => {
+                        let get = Message::GetTogether(range, parts.to_vec(), Vec::new(), ticket);
+                        (Node::Cache(route.cache), get)
+                    }
+                };
+                self.send(here, to, message);
             }
             (Work::Write(id, change), Some(route)) => {
                 (operation.is_out, operation.held) = (true, None);
@@ -315,6 +329,26 @@ impl World {
                 self.send(here, Node::Dendrite(route.owner), asked(range, write, ticket));
             }
         }
+    }
+
+    /// The entries that a result is made of, as the owner at hand knows them; `None` if it cannot be a hit.
+    fn parts_of(&self, route: Route, range: RangeId, query: &Query) -> Option<Vec<Query>> {
+        let seat = self.dendrites[route.owner].seats.get(&range);
+        let reader =
+            seat.filter(|seat| seat.owner.epoch() == route.epoch).and_then(|seat| seat.owner.entry_reader());
+        reader.map_or_else(|| Some(vec![query.clone()]), |reader| reader.parts(query))
+    }
+
+    /// The result of the query at hand from these values, if all are there and none needs the store.
+    fn fused(&mut self, me: usize, parts: &[Query], values: Vec<Option<Value>>) -> Option<Value> {
+        let Work::Read(_, query) = &self.clients[me].operation.as_ref()?.work else { return None };
+        let settled = parts.iter().zip(values).map(|(part, value)| {
+            let value = Table::default().settle(part, &value?)?;
+            Some((part.clone(), value))
+        });
+        let fused = Table::default().fuse(query, &settled.collect::<Option<Vec<_>>>()?);
+        self.counts.fused += u64::from(fused.is_some());
+        fused
     }
 
     /// A hit counts if the fence is the epoch of the route, and the route still holds now that the reply is here.

@@ -39,6 +39,9 @@ pub(crate) enum Message {
     Verify(RangeId, Query, u64),
     Get(RangeId, Query, u64),
     Got(u64, Option<(Epoch, Option<Value>)>),
+    /// Several entries, and the values of those that a flawed server has read already.
+    GetTogether(RangeId, Vec<Query>, Vec<Option<Value>>, u64),
+    GotTogether(u64, Vec<Query>, Option<(Epoch, Vec<Option<Value>>)>),
     Read(RangeId, Query, u64),
     ReadDone(u64, ReadOutcome),
     Write(RangeId, Write, u64),

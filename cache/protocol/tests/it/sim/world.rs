@@ -80,6 +80,8 @@ pub(crate) struct Counts {
     pub(crate) full: u64,
     /// Hits that only the store could make a result of.
     pub(crate) unsettled: u64,
+    /// Hits that were put together from several entries.
+    pub(crate) fused: u64,
     /// Reads of several tables, and how often one began again.
     pub(crate) joins: u64,
     pub(crate) joins_again: u64,
@@ -311,6 +313,24 @@ impl World {
             Message::Get(range, query, ticket) => {
                 let found = self.caches[cache].get(range, &query);
                 self.send(here, from, Message::Got(ticket, found));
+            }
+            Message::GetTogether(range, parts, mut read, ticket) => {
+                let is_apart = self.setup.flaw == Some(Flaw::ReadPartsApart);
+                let now = if is_apart { &parts[read.len()..=read.len()] } else { &parts[..] };
+                let found = self.caches[cache].get_together(range, now);
+                let found = found.map(|(fence, values)| {
+                    read.extend(values);
+                    (fence, read)
+                });
+                match found {
+                    Some((_, read)) if read.len() < parts.len() => {
+                        let rest = Message::GetTogether(range, parts, read, ticket);
+                        // It goes on later, as a server that has other calls to run.
+                        let time = self.now + 1 + self.rng.below(15);
+                        self.network.send_at(time, from, here, rest);
+                    }
+                    found => self.send(here, from, Message::GotTogether(ticket, parts, found)),
+                }
             }
             Message::Cache(call, what) => {
                 // A server without memory refuses before it looks at the fence.

@@ -16,7 +16,7 @@ use super::{KNOWN_MS, Membership};
 use crate::owner::counters::Counters;
 use crate::owner::error::cache_stopped;
 use crate::owner::gauges::Gauges;
-use crate::owner::owner_handle::{OwnerCommand, OwnerHandle, Peers, Settles};
+use crate::owner::owner_handle::{MakesResults, OwnerCommand, OwnerHandle, Peers};
 use crate::owner::owner_task::{Claims, OwnerTask};
 use crate::owner::range_cache::NOTICES;
 use crate::owner::route::RouteCell;
@@ -86,14 +86,14 @@ impl DendriteState {
         let begins_cold = Arc::<AtomicBool>::default();
         let shared_begins_cold = begins_cold.clone();
         let (shared, shared_counters, shared_notices) = (servers.clone(), counters.clone(), notices.clone());
-        let settles: Arc<dyn Settles> = Arc::new(application.clone());
+        let makes_results: Arc<dyn MakesResults> = Arc::new(application.clone());
         let new_owner = move |range, table| {
             let (commands, inbox) = mpsc::unbounded_channel();
             let handle = Arc::new(OwnerHandle {
                 servers: shared.clone(),
                 range,
                 peers: Arc::new(Through(me.clone())),
-                settles: settles.clone(),
+                application: makes_results.clone(),
                 route: RouteCell::default(),
                 counters: shared_counters.clone(),
                 unseen: AtomicU64::default(),

@@ -125,8 +125,12 @@ impl DendriteState {
         let tried = match handle.hit(query).await {
             Hit::Is(value) => Tried::Is(value),
             found => {
+                let within = || self.left(until_ms) + GRACE;
                 let is_in_doubt = matches!(found, Hit::InDoubt);
-                let answered = handle.read(query.clone(), is_in_doubt, self.left(until_ms) + GRACE).await?;
+                if let Hit::PartInDoubt(part) = found {
+                    handle.read(part, true, within()).await?;
+                }
+                let answered = handle.read(query.clone(), is_in_doubt, within()).await?;
                 let outcome = match answered.outcome {
                     ReadOutcome::Value(value) => Some(value),
                     ReadOutcome::Retry => None,

@@ -324,12 +324,13 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         active.is_published = true;
         self.failures = 0;
         let (epoch, cache, until_ms) = (active.tenure.epoch, active.cache.clone(), active.until_ms);
+        let entries = active.owner.entry_reader();
         self.others_until_ms = 0;
         if !self.handle.route.holds(epoch, 0) {
             info!(range = self.handle.range.0, epoch = epoch.0, "the range is served");
             count(&self.handle.counters.tenures);
         }
-        self.handle.route.set(Some(Route { epoch, cache, until_ms }));
+        self.handle.route.set(Some(Route { epoch, cache, entries, until_ms }));
         self.answer_durable(WriteOutcome::Done);
     }
 }

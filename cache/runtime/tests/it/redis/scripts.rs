@@ -92,6 +92,9 @@ async fn scripts_do_what_they_do_in_the_model() {
         let seen = seen.map(|seen| (seen.fence, seen.value));
         assert_eq!(seen, model.get(RANGE, &query(0)), "{step}");
         found += u64::from(seen.is_some_and(|(_, value)| value.is_some()));
+        let together = redis.get_together(RANGE, epoch, &[query(1), query(0)]).await.unwrap();
+        let together = together.map(|seen| (seen.fence, seen.values));
+        assert_eq!(together, model.get_together(RANGE, &[query(1), query(0)]), "{step}");
     }
     assert!(found > 500 && warm > 5, "values were seen: {found}, warm take-overs: {warm}");
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use lacuna_cache_protocol::ports::{
-    self, Answer, Clock as _, Coordinator, DataStore, Directory, Reply, Seen, Tenure,
+    self, Answer, Clock as _, Coordinator, DataStore, Directory, Reply, Seen, SeenTogether, Tenure,
 };
 use lacuna_cache_protocol::{
     CacheCall, CacheModel, CacheReply, Cut, Epoch, LogCall, LogReply, Query, RangeId, RangeTable, StoreCall,
@@ -137,6 +137,19 @@ impl ports::CacheServer for Way {
         Box::pin(self.servers.clone().carry(move |servers| {
             let found = servers.cache.lock().unwrap().get(range, &query);
             found.map(|(fence, value)| Seen { fence, value })
+        }))
+    }
+
+    fn get_together<'a>(
+        &'a self,
+        range: RangeId,
+        _: Epoch,
+        queries: &'a [Query],
+    ) -> Reply<'a, Option<SeenTogether>> {
+        let queries = queries.to_vec();
+        Box::pin(self.servers.clone().carry(move |servers| {
+            let found = servers.cache.lock().unwrap().get_together(range, &queries);
+            found.map(|(fence, values)| SeenTogether { fence, values })
         }))
     }
 

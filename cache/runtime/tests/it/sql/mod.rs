@@ -14,6 +14,7 @@ mod keys;
 mod migrations;
 mod nemesis;
 mod other_schemas;
+mod parts;
 mod plain;
 mod policies;
 mod prefetch;

@@ -138,7 +138,16 @@ impl Shared {
         if self.keys == Keys::Integer && rng.below(4) == 0 {
             return self.ask(table, dialect, ids, rng.below(2) == 0).await;
         }
+        if rng.below(8) == 0 {
+            return self.read_some_marks(table, lo, rng).await;
+        }
         self.read_ids(table, ids, rng.below(3) == 0, seen).await;
+    }
+
+    /// Leaves a result that ends between the marks of a row: one of its next marks leads the row into another result.
+    async fn read_some_marks(&self, table: &Table, id: i64, rng: &mut Rng) {
+        let next = self.next_mark.load(Ordering::Relaxed) + rng.below(20).cast_signed();
+        drop(table.get("mark", id * MARKS_OF_ROW..id * MARKS_OF_ROW + next).await);
     }
 
     async fn read_ids(&self, table: &Table, ids: RangeInclusive<i64>, by_mark: bool, seen: &mut Seen) {
