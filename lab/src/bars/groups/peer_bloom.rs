@@ -12,16 +12,14 @@ use lacuna_bench::harness::{Rounds, TaskId, dependent, independent, predicted};
 
 use super::contest::{PlannedFilter, points};
 use crate::bars::bar::Bar;
-use crate::bars::bar::Limit::{AtMost, None};
+use crate::bars::bar::Limit::AtMost;
 use crate::bars::setting::Setting;
 use lacuna_cli::Progress;
 
 /// Bits per key, and the best number of hashes for them.
 const BUDGETS: [(f64, u32); 2] = [(14.0, 10), (18.0, 12)];
-/// Longest question for an absent key that waits for the answer before, in the peer's.
-const MAX_QUESTION: f64 = 1.0;
-/// Longest build, in the peer's.
-const MAX_BUILD: f64 = 1.1;
+/// Longest question and build, in the peer's.
+const MAX: f64 = 1.0;
 
 /// Measures all budgets.
 pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
@@ -36,8 +34,8 @@ pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
         progress.say(format!("peer-bloom: building filters of {bits} bits"));
         let filters = (ours.open(&keys)?, theirs.build(&keys));
         let contest = Contest { setting, bits, ours: &*filters.0, peer: &theirs, theirs: &filters.1 };
-        bars.extend(contest.query_bars(progress, "absent", &absent, AtMost(MAX_QUESTION)));
-        bars.extend(contest.query_bars(progress, "present", &present, None));
+        bars.extend(contest.query_bars(progress, "absent", &absent));
+        bars.extend(contest.query_bars(progress, "present", &present));
         bars.push(build_bar(setting, progress, bits, &keys, &ours, &theirs));
     }
     Ok(bars)
@@ -82,13 +80,7 @@ struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    fn query_bars(
-        &self,
-        progress: &Progress,
-        kind: &str,
-        pool: &[U64Range],
-        limit: crate::bars::bar::Limit,
-    ) -> [Bar; 3] {
+    fn query_bars(&self, progress: &Progress, kind: &str, pool: &[U64Range]) -> [Bar; 3] {
         let mut rounds = Rounds::new();
         let filter = self.ours;
         let ours =
@@ -98,14 +90,13 @@ impl Contest<'_> {
         let timings = rounds.run(of, &mut |round| {
             progress.say(format!("peer-bloom: {kind} keys at {bits} bits, round {round} of {of}"));
         });
-        let bar = |way: &str, tasks: [TaskId; 2], limit| {
-            Bar::times_longer(format!("bloom {way}, {kind}, {bits} bits"), &timings, tasks, limit)
+        let bar = |way: &str, tasks: [TaskId; 2]| {
+            Bar::times_longer(format!("bloom {way}, {kind}, {bits} bits"), &timings, tasks, AtMost(MAX))
         };
-        // Where questions overlap, the erased call and the check of the ends count; they are shown, not held to a bar.
         [
-            bar("single", [ours[0], theirs[0]], limit),
-            bar("predicted", [ours[1], theirs[1]], None),
-            bar("independent", [ours[2], theirs[2]], None),
+            bar("single", [ours[0], theirs[0]]),
+            bar("predicted", [ours[1], theirs[1]]),
+            bar("independent", [ours[2], theirs[2]]),
         ]
     }
 }
@@ -140,5 +131,5 @@ fn build_bar(
         progress.say(format!("peer-bloom: builds at {bits} bits, round {round} of {of}"));
     });
     let name = format!("bloom build per key, {bits} bits");
-    Bar::times_longer(name, &timings, [our_build, their_build], AtMost(MAX_BUILD))
+    Bar::times_longer(name, &timings, [our_build, their_build], AtMost(MAX))
 }
