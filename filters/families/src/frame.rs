@@ -64,6 +64,32 @@ pub(crate) enum Clipped {
     Inside(U64Range),
 }
 
+/// The integers strictly between the smallest and the largest key, for one comparison a question.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inside {
+    first: u64,
+    count: u64,
+}
+
+impl Inside {
+    #[inline(always)]
+    pub(crate) fn holds(self, key: u64) -> bool {
+        key.wrapping_sub(self.first) < self.count
+    }
+}
+
+/// The bytes from `start` on, none if there are fewer. A branch that is never taken costs a question less than the choice between
+/// two slices.
+#[inline(always)]
+pub(crate) fn bytes_from(bytes: &[u8], start: usize) -> &[u8] {
+    #[cold]
+    #[inline(never)]
+    fn none<'a>() -> &'a [u8] {
+        &[]
+    }
+    bytes.get(start..).unwrap_or_else(none)
+}
+
 impl<B: AsRef<[u8]>> Frame<B> {
     /// A frame over integers: the payload is the body.
     pub(crate) fn whole(envelope: Envelope, bytes: B) -> Result<Self> {
@@ -119,7 +145,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
     /// The family's bytes and whatever follows them: what questions are asked of, for a shorter way there.
     #[inline(always)]
     pub(crate) fn body_and_rest(&self) -> &[u8] {
-        self.bytes.as_ref().get(lacuna_base::ENVELOPE_BYTES..).unwrap_or_default()
+        bytes_from(self.bytes.as_ref(), lacuna_base::ENVELOPE_BYTES)
     }
 
     /// The common prefix, as far as it is stored.
@@ -156,6 +182,25 @@ impl<B: AsRef<[u8]>> Frame<B> {
     /// Length of the sealed bytes.
     pub(crate) fn sealed_bytes(&self) -> usize {
         self.bytes.as_ref().len()
+    }
+
+    /// The sealed bytes.
+    #[inline(always)]
+    pub(crate) fn sealed(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// The integers strictly between smallest and largest key.
+    pub(crate) fn inside(&self) -> Inside {
+        let Envelope { smallest, largest, .. } = self.envelope;
+        Inside { first: smallest.wrapping_add(1), count: largest.saturating_sub(smallest).saturating_sub(1) }
+    }
+
+    /// Whether `key` is the smallest or the largest.
+    #[inline(always)]
+    pub(crate) fn is_an_end(&self, key: u64) -> bool {
+        let Envelope { smallest, largest, key_count, .. } = self.envelope;
+        (key == smallest || key == largest) && key_count > 0
     }
 
     /// The answer about `range` from the smallest and largest key.

@@ -9,11 +9,13 @@
 
 use std::fmt::Debug;
 
-use lacuna_base::{ByteRange, Envelope, KeySpaceId, RangeFilter, Result, SortedKeys, U64Range};
+use lacuna_base::{
+    ByteRange, ENVELOPE_BYTES, Envelope, KeySpaceId, RangeFilter, Result, SortedKeys, U64Range,
+};
 use lacuna_succinct::arch::{Isa, Kernel, Scalar, dispatch};
 
 use crate::family::OpenFrame;
-use crate::frame::{Clipped, FilterBytes, Frame, check_version, sizes_of_frame};
+use crate::frame::{Clipped, FilterBytes, Frame, Inside, bytes_from, check_version, sizes_of_frame};
 use crate::point_section::PointSection;
 use crate::string_view::StringView;
 
@@ -43,6 +45,11 @@ pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
         let probe = self.prepare(isa, body, lo, hi);
         self.finish(isa, body, probe)
     }
+    /// One question for one key alone, to a body that starts after the envelope of `sealed`.
+    #[inline(always)]
+    fn any_at<I: Isa>(&self, isa: I, sealed: &[u8], key: u64) -> bool {
+        self.any_in(isa, bytes_from(sealed, ENVELOPE_BYTES), key, key)
+    }
     /// Answers a group of at most [`GROUP`] ranges, each with the place of its answer. [`asks_in_groups`] writes it.
     fn ask_group(&self, bytes: &[u8], inside: &[(usize, U64Range)], answers: &mut [bool]);
     /// See [`RangeFilter::rate_bound`].
@@ -67,6 +74,7 @@ pub(crate) use asks_in_groups;
 pub(crate) struct IntegerFilter<B, T> {
     frame: Frame<B>,
     body: Option<T>,
+    inside: Inside,
 }
 
 /// Opens the body, unless the smallest and largest key say everything.
@@ -90,6 +98,21 @@ impl<T: IntegerBody> Kernel for Ask<'_, T> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
         self.body.any_in(isa, self.bytes, self.range.lo(), self.range.hi())
+    }
+}
+
+/// One question for one key to a body.
+struct AskKey<'a, T> {
+    body: &'a T,
+    sealed: &'a [u8],
+    key: u64,
+}
+
+impl<T: IntegerBody> Kernel for AskKey<'_, T> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        self.body.any_at(isa, self.sealed, self.key)
     }
 }
 
@@ -153,7 +176,7 @@ fn ask_many<T: IntegerBody>(body: &T, bytes: &[u8], answers: &mut [bool], clip: 
 
 impl<B: FilterBytes, T: IntegerBody> OpenFrame<B> for IntegerFilter<B, T> {
     fn open(frame: Frame<B>) -> Result<Self> {
-        Ok(Self { body: open_body(&frame)?, frame })
+        Ok(Self { body: open_body(&frame)?, inside: frame.inside(), frame })
     }
 }
 
@@ -171,6 +194,15 @@ fn ask<B: FilterBytes, T: IntegerBody>(frame: &Frame<B>, body: Option<&T>, clipp
 }
 
 impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
+    #[inline]
+    fn may_contain(&self, key: u64) -> bool {
+        let Some(body) = self.body.as_ref().filter(|_| self.inside.holds(key)) else {
+            return self.frame.is_an_end(key);
+        };
+        let question = AskKey { body, sealed: self.frame.sealed(), key };
+        if T::WANTS_DISPATCH { dispatch(question) } else { question.run(Scalar) }
+    }
+
     #[inline]
     fn may_contain_range(&self, range: U64Range) -> bool {
         ask(&self.frame, self.body.as_ref(), self.frame.clip(range))

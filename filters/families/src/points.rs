@@ -7,12 +7,12 @@ use std::fmt::Debug;
 
 use lacuna_base::hash::{IntegerHasher, hash_bytes};
 use lacuna_base::testing::cross;
-use lacuna_base::{ByteRange, Envelope, RangeFilter, Result, U64Range};
+use lacuna_base::{ByteRange, ENVELOPE_BYTES, Envelope, RangeFilter, Result, U64Range};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use crate::bloom::MAX_POINTS;
 use crate::family::OpenFrame;
-use crate::frame::{Clipped, FilterBytes, Frame, check_version, sizes_of_frame};
+use crate::frame::{Clipped, FilterBytes, Frame, bytes_from, check_version, sizes_of_frame};
 use crate::integer::{GROUP, IntegerBody, clip_bytes};
 
 /// The read side of a family that answers by hash.
@@ -31,6 +31,11 @@ pub(crate) trait PointBody: Copy + Debug + Send + Sync + 'static {
     fn prefetch(&self, body: &[u8], hash: u64);
     /// Whether a key with this hash may be there.
     fn may_contain<I: Isa>(&self, isa: I, body: &[u8], hash: u64) -> bool;
+    /// As [`may_contain`](Self::may_contain), of a body that starts after the envelope of `sealed`.
+    #[inline(always)]
+    fn may_contain_sealed<I: Isa>(&self, isa: I, sealed: &[u8], hash: u64) -> bool {
+        self.may_contain(isa, bytes_from(sealed, ENVELOPE_BYTES), hash)
+    }
     /// Answers a group of `points`, as [`IntegerBody::ask_group`] does. [`points_in_groups`] writes it.
     fn ask_group(points: &Points<Self>, bytes: &[u8], inside: &[(usize, U64Range)], answers: &mut [bool]);
     /// Expected share of absent keys for which the answer is "maybe".
@@ -136,6 +141,11 @@ impl<P: PointBody> IntegerBody for Points<P> {
     #[inline(always)]
     fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
         self.finish(isa, body, PointProbe { lo, hi, first_hash: self.hasher.hash(lo) })
+    }
+
+    #[inline(always)]
+    fn any_at<I: Isa>(&self, isa: I, sealed: &[u8], key: u64) -> bool {
+        self.body.may_contain_sealed(isa, sealed, self.hasher.hash(key))
     }
 
     fn ask_group(&self, bytes: &[u8], inside: &[(usize, U64Range)], answers: &mut [bool]) {

@@ -51,3 +51,33 @@ fn a_block_mask_sets_as_many_bits_as_asked() {
         (0..1_000).map(|value| mask(hasher.hash(value), 16).map(u64::count_ones).iter().sum::<u32>()).sum();
     assert!((15_700..=16_000).contains(&bits), "16 bits a key, few of them twice: {bits}");
 }
+
+#[test]
+fn a_key_alone_is_answered_as_its_range() {
+    let keys: Vec<u64> = (0..40).map(|i| i * i * 1_000_003).collect();
+    for spec in ["bloom:k=1", "bloom:k=2", "bloom:k=3", "bloom:k=4", "bloom:k=10", "blocked_bloom"] {
+        // Sizes of all remainders, so that bits lie in last bytes that are no whole word.
+        for eighths in 16..80 {
+            let filter = build(spec, &keys, f64::from(eighths) / 8.0);
+            for key in keys.iter().flat_map(|key| [key.saturating_sub(1), *key, key + 1, key ^ 0x5_5555]) {
+                let alone = filter.may_contain(key);
+                let (mut batched, range) = ([false], U64Range::point(key));
+                filter.may_contain_ranges(&[range], &mut batched);
+                assert_eq!(alone, filter.may_contain_range(range), "{spec} at {eighths} eighths: {key}");
+                assert_eq!(alone, batched[0], "{spec} at {eighths} eighths: {key}");
+            }
+            assert!(keys.iter().all(|&key| filter.may_contain(key)), "{spec} at {eighths} eighths");
+        }
+    }
+}
+
+#[test]
+fn one_key_or_none_has_only_its_own() {
+    for (keys, inside, outside) in
+        [(&[][..], None, 0), (&[7][..], Some(7), 8), (&[0, u64::MAX][..], Some(0), 9)]
+    {
+        let filter = build("bloom", keys, 10.0);
+        assert!(!filter.may_contain(outside));
+        assert!(inside.is_none_or(|key| filter.may_contain(key)));
+    }
+}
