@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class LookBackOff
 {
-    /** A table of which one read in twenty can be skipped has a run of so many looks without a skip once in 14,000 looks. */
+    /** A table of which one read in twenty can be skipped has a run of 128 looks without a skip once in 14,000 looks. */
     static final int PATIENCE = 128;
 
     private final int max;
