@@ -43,6 +43,7 @@ final class Coordinator
     /** The client state with which bind values are evaluated. */
     private static final ClientState INTERNAL = ClientState.forInternalCalls();
     private static final int MAX_KEYS = 32;
+    private static final int NOT_LOOKED = -1;
     private static final int EMPTY = 0;
     private static final int SHADOW = 1;
     private static final int MAY_BE_LIVE = 8;
@@ -52,7 +53,7 @@ final class Coordinator
     private final long started = System.nanoTime();
     /** How many replicas the read asks, in mode shadow. */
     private int replicaReads;
-    private long decision;
+    private long decision = NOT_LOOKED;
     private boolean isPaged;
     /** Whether it asks for some rows only; then an empty answer says nothing of the partition. */
     private boolean isOfRows;
@@ -68,7 +69,7 @@ final class Coordinator
         this.filter = filter;
     }
 
-    /** Null if the filters have nothing to say about this read. */
+    /** Null if the filters have nothing to say about this read. It may be one that does not look at them ({@link LookBackOff}). */
     static Coordinator of(SelectStatement statement, QueryOptions options)
     {
         TableGuard guard = Lacuna.guard(statement.table.id);
@@ -77,7 +78,12 @@ final class Coordinator
         Coordinator read = new Coordinator(statement, guard.filter);
         try
         {
-            boolean isDecided = isPlain(statement, options) && read.decide(options);
+            boolean isPlain = isPlain(statement, options);
+            if (isPlain && !read.filter.backOff.isNext())
+                return read;
+            boolean isDecided = isPlain && read.decide(options);
+            if (isPlain && !isDecided)
+                read.filter.backOff.looked(false);
             if (read.filter.report != null)
                 read.filter.report.looked(System.nanoTime() - read.started, isDecided);
             return isDecided ? read : null;
@@ -107,21 +113,27 @@ final class Coordinator
     /** Most reads go to the replicas, so this does no more than the filters need. */
     private boolean decide(QueryOptions options)
     {
-        List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, INTERNAL);
-        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown() || !areInSample(keys))
-            return false;
-        long[] rows = rows(options);
-        isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
-        key = keys.size() == 1 ? keys.get(0) : null;
-        if (filter.report != null)
-            replicaReads = keys.size() * options.getConsistency().blockFor(filter.table.keyspace.getReplicationStrategy());
-        Question question = Question.of(filter, keys, rows, options.getConsistency());
+        Question question = question(options);
         if (question == null)
             return false;
         decision = question.decide();
         if (decision != EMPTY && mayBeNarrowed())
             narrowing = narrow(question);
         return true;
+    }
+
+    /** Null if it cannot be asked. */
+    private Question question(QueryOptions options)
+    {
+        List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, INTERNAL);
+        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown() || !areInSample(keys))
+            return null;
+        long[] rows = rows(options);
+        isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
+        key = keys.size() == 1 ? keys.get(0) : null;
+        if (filter.report != null)
+            replicaReads = keys.size() * options.getConsistency().blockFor(filter.table.keyspace.getReplicationStrategy());
+        return Question.of(filter, keys, rows, options.getConsistency());
     }
 
     /** Whether it reads a partition from an end of it, or from somewhere in it on: then it may begin with dead rows. */
@@ -141,6 +153,8 @@ final class Coordinator
     /** Asks the replicas, beyond what is known to be dead if anything is. */
     ResultMessage ask(Function<CQLStatement, ResultMessage> replicas, QueryOptions options)
     {
+        if (decision != NOT_LOOKED)
+            filter.backOff.looked(narrowing != null);
         if (narrowing == null)
             return replicas.apply(statement);
         Waits.current().beforeNarrowed();
@@ -221,6 +235,7 @@ final class Coordinator
         ClientRequestsMetricsHolder.readMetricsForLevel(options.getConsistency()).addNano(nanos);
         Metrics.skipped(filter, nanos);
         Lacuna.COUNTERS.readsSkipped.increment();
+        filter.backOff.looked(true);
         countSkipped();
         return message;
     }
@@ -289,6 +304,8 @@ final class Coordinator
         if (!(result instanceof ResultMessage.Rows rows) || statement.getSelection().isAggregate())
             return;
         boolean isEmpty = rows.result.isEmpty();
+        if (decision == NOT_LOOKED && isEmpty)
+            lookAfterwards(options);
         if (filter.report != null)
             filter.report.read(System.nanoTime() - started, decision == SHADOW && isEmpty ? replicaReads : 0);
         if (decision == SHADOW)
@@ -301,10 +318,37 @@ final class Coordinator
             Gaps.ask(filter, key, slices.get(0));
     }
 
-    /** Whether an empty answer says that no row is in the slice; a filter on values may be the reason, too. */
+    /** It found nothing without having looked: whether the filters would have said so. The answer stays as it is. */
+    private void lookAfterwards(QueryOptions options)
+    {
+        try
+        {
+            Question question = filter.isUsed() && isOfAllValues(options) ? question(options) : null;
+            if (question == null)
+                return;
+            decision = question.decide();
+            if (decision == EMPTY)
+                filter.backOff.missed();
+        }
+        catch (RequestValidationException | RequestExecutionException notNow)
+        {
+            // The answer is there, and needs no filter.
+        }
+        catch (Throwable failure)
+        {
+            Exchange.fail("look", failure);
+        }
+    }
+
     private boolean isOneGap(QueryOptions options)
     {
-        return key != null && slices != null && slices.size() == 1 && statement.getRowFilter(options, INTERNAL).isEmpty();
+        return key != null && slices != null && slices.size() == 1 && isOfAllValues(options);
+    }
+
+    /** Whether an empty answer says that no row is there; a filter on values may be the reason, too. */
+    private boolean isOfAllValues(QueryOptions options)
+    {
+        return statement.getRowFilter(options, INTERNAL).isEmpty();
     }
 
     private void countSkipped()

@@ -30,6 +30,9 @@ final class Counters
     final LongAdder readsShadowed = counter("reads_shadowed");
     /** Mode shadow: found rows where a skip would have answered none; a write meanwhile counts too. */
     final LongAdder contradictions = counter("contradictions");
+    /** Reads that did not look at the node filters, since many before them looked in vain; those that could have been skipped. */
+    final LongAdder looksLeftOut = counter("looks_left_out");
+    final LongAdder skipsMissed = counter("skips_missed");
     final LongAdder acknowledgementsHeld = counter("acknowledgements_held");
     /** Reads that met a new partition and waited until other nodes knew it. */
     final LongAdder readsHeld = counter("reads_held");

@@ -94,6 +94,10 @@ final class LacunaKeyspace
                   .addClusteringColumn("table_name", UTF8Type.instance)
                   .addRegularColumn("options", UTF8Type.instance)
                   .addRegularColumn("problem", UTF8Type.instance)
+                  .addRegularColumn("look_every", Int32Type.instance)
+                  .addRegularColumn("looks", LongType.instance)
+                  .addRegularColumn("looks_left_out", LongType.instance)
+                  .addRegularColumn("skips_missed", LongType.instance)
                   .addRegularColumn("partitions", LongType.instance)
                   .addRegularColumn("bytes", LongType.instance)
                   .addRegularColumn("max_bytes", LongType.instance).build());
@@ -104,15 +108,26 @@ final class LacunaKeyspace
         {
             SimpleDataSet rows = new SimpleDataSet(metadata());
             for (TableGuard guard : Lacuna.guards())
+            {
                 rows.row(guard.table.getKeyspaceName(), guard.table.getTableName())
                     .column("options", guard.options.given.toString())
                     .column("partitions", (long) guard.keyCount())
                     .column("bytes", guard.bytes())
                     .column("max_bytes", guard.options.maxBytes);
+                if (guard.filter.mode != Mode.OFF)
+                    addLooks(rows, guard.filter.backOff);
+            }
             for (SchemaWatch.Problem problem : SchemaWatch.problems())
                 rows.row(problem.table().keyspace, problem.table().name).column("problem", problem.reason());
             return rows;
         }
+    }
+
+    /** Of the row that was begun last. */
+    private static void addLooks(SimpleDataSet rows, LookBackOff backOff)
+    {
+        rows.column("look_every", backOff.every()).column("looks", backOff.looks())
+            .column("looks_left_out", backOff.leftOutCount()).column("skips_missed", backOff.missedCount());
     }
 
     /** {@code UPDATE lacuna.switches SET enabled = false WHERE name = 'answers'}. */

@@ -29,6 +29,8 @@ final class TableFilter
     /** In mode shadow: what would have been, for {@code lacuna.report}; else null. */
     final Report report;
     private final int sample;
+    /** Which reads look at the filters at their coordinator; in mode shadow all of the sample, since the report counts them. */
+    final LookBackOff backOff;
     final FilterBuilds builds = new FilterBuilds(this);
     /** Null if only whole partitions are known. */
     final RowPositions positions;
@@ -57,6 +59,7 @@ final class TableFilter
         this.maxBytes = options.maxFilterBytes;
         this.sample = options.sample;
         this.report = options.mode == Mode.SHADOW ? new Report(options.sample) : null;
+        this.backOff = new LookBackOff(options.mode == Mode.SHADOW ? 1 : options.backOff);
         this.ofReplicasOnly = options.ofReplicasOnly;
         this.positions = options.mode == Mode.OFF ? null : RowPositions.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();

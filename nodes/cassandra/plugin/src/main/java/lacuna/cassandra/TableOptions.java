@@ -19,6 +19,8 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
  *     by default off.
  * <li>{@code sample}: in mode shadow, one partition in this many is looked at, by default 16; 1 looks at all.
+ * <li>{@code back_off}: while looks at the node filters allow no skip, coordinators look at fewer reads, at least at one in this many
+ *     ({@link LookBackOff}), by default 64; 1 looks at all.
  * <li>{@code peers}: whose node filters are fetched: {@code datacentre} (the default), of all replicas in this datacentre;
  *     {@code replicas}, only of those that share a range of tokens with this node, for clients that ask replicas.
  * <li>{@code rate}: false positive rate of the node filters, by default 0.01.
@@ -31,8 +33,8 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  */
 final class TableOptions
 {
-    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "filter_bytes", 256L << 20, "learn_every", 32L,
-                                                               "rows", 10_000L, "sample", 16L);
+    private static final Map<String, Long> DEFAULTS = Map.of("back_off", 64L, "bytes", 16L << 20, "filter_bytes", 256L << 20,
+                                                               "learn_every", 32L, "rows", 10_000L, "sample", 16L);
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers", "bucket", "origin");
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
@@ -44,6 +46,8 @@ final class TableOptions
     final double rate;
     /** One partition in this many has a part in the filter. */
     final int sample;
+    /** At least one read in this many looks at the node filters. */
+    final int backOff;
     final long maxBytes;
     final long maxFilterBytes;
     final BucketWidth bucket;
@@ -57,6 +61,7 @@ final class TableOptions
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
         sample = sample(given.containsKey("sample"), Math.toIntExact(values.get("sample")));
+        backOff = backOff(Math.toIntExact(values.get("back_off")));
         maxBytes = values.get("bytes");
         maxFilterBytes = values.get("filter_bytes");
         bucket = BucketWidth.of(given.getOrDefault("bucket", "0"), given.getOrDefault("origin", "0"));
@@ -83,6 +88,13 @@ final class TableOptions
         if (value < 1)
             throw new ConfigurationException("sample must be at least 1, not " + value);
         return mode == Mode.SHADOW ? value : 1;
+    }
+
+    private static int backOff(int value)
+    {
+        if (value < 1)
+            throw new ConfigurationException("back_off must be at least 1, not " + value);
+        return value;
     }
 
     private static boolean ofReplicasOnly(String value)
