@@ -9,6 +9,7 @@
 //!
 //! Cost: one read lock and one walk of the tree.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::predicate_index::PredicateIndex;
@@ -19,19 +20,41 @@ pub(crate) const MAX_PARTS: usize = 16;
 
 /// The index of an owner. A copy has an index of its own.
 #[derive(Debug)]
-pub(crate) struct KnownEntries(Arc<RwLock<PredicateIndex>>);
+pub(crate) struct KnownEntries(Arc<Known>);
+
+#[derive(Debug)]
+struct Known {
+    index: RwLock<PredicateIndex>,
+    /// Whether β is 0 now.
+    are_parts: AtomicBool,
+}
+
+impl Known {
+    fn read(&self) -> RwLockReadGuard<'_, PredicateIndex> {
+        self.index.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl KnownEntries {
     pub(crate) fn new(domain_count: usize) -> Self {
-        Self(Arc::new(RwLock::new(PredicateIndex::new(domain_count))))
+        Self::of(PredicateIndex::new(domain_count), false)
+    }
+
+    fn of(index: PredicateIndex, are_parts: bool) -> Self {
+        Self(Arc::new(Known { index: RwLock::new(index), are_parts: AtomicBool::new(are_parts) }))
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, PredicateIndex> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.0.read()
     }
 
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, PredicateIndex> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.0.index.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes whether entries are parts of results, so that readers are to put them together.
+    pub(crate) fn set_parts(&self, are_parts: bool) {
+        self.0.are_parts.store(are_parts, Ordering::Relaxed);
     }
 
     pub(crate) fn reader(&self) -> EntryReader {
@@ -41,21 +64,24 @@ impl KnownEntries {
 
 impl Clone for KnownEntries {
     fn clone(&self) -> Self {
-        Self(Arc::new(RwLock::new(self.read().clone())))
+        Self::of(self.read().clone(), self.0.are_parts.load(Ordering::Relaxed))
     }
 }
 
 /// Where the results of a tenure are, for clients in the process of its owner.
 #[derive(Debug, Clone)]
-pub struct EntryReader(Arc<RwLock<PredicateIndex>>);
+pub struct EntryReader(Arc<Known>);
 
 impl EntryReader {
-    /// The entries from which the result of `query` can be made: its own, or others that cover it without a gap.
-    /// `None`: it cannot be a hit.
+    /// The entries from which the result of `query` can be put together; none if its own is to be looked up. `None`: there is
+    /// no point in looking. With β above 0 its own is looked up in any case.
     pub fn parts(&self, query: &Query) -> Option<Vec<Query>> {
-        let index = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if !self.0.are_parts.load(Ordering::Relaxed) {
+            return Some(Vec::new());
+        }
+        let index = self.0.read();
         if index.knows(query) {
-            return Some(vec![query.clone()]);
+            return Some(Vec::new());
         }
         let covered = Some(query).filter(|query| query.is_all_rows());
         covered.and_then(|query| index.cover(query, MAX_PARTS, 0)).map(|(entries, _)| entries)

@@ -50,6 +50,13 @@ enum Entry {
     Part(Box<(Query, Interval<RangeKey>)>),
 }
 
+impl Entry {
+    /// Whether it has all rows of its interval, of queries with this fingerprint.
+    fn has_all_rows(&self, of: u64) -> bool {
+        matches!(self, Self::Whole { fingerprint, form: Form::All } if *fingerprint == of)
+    }
+}
+
 impl PredicateIndex {
     /// An index over `domain_count` domains.
     pub fn new(domain_count: usize) -> Self {
@@ -121,10 +128,8 @@ impl PredicateIndex {
         max_gaps: usize,
     ) -> Option<(Vec<Query>, Vec<Query>)> {
         let serves = |row: &tree::Entry<'_, RangeKey, u32>| {
-            let is_itself = row.lo == query.interval.lo() && row.hi == query.interval.hi();
-            let entry = &self.entries[row.value as usize];
-            let is_alike = |entry: &Entry| matches!(entry, Entry::Whole { fingerprint, form: Form::All } if *fingerprint == query.fingerprint);
-            !is_itself && is_alike(entry)
+            let is_itself = (row.lo, row.hi) == (query.interval.lo(), query.interval.hi());
+            !is_itself && self.entries[row.value as usize].has_all_rows(query.fingerprint)
         };
         let part = |interval| Query { interval, ..query.clone() };
         let mut rest = self.domains[query.domain].overlapping(&query.interval).filter(serves).peekable();

@@ -180,6 +180,7 @@ impl<A: Application> Owner<A> {
             }
             _ => self.take(event),
         }
+        self.index.set_parts(self.beta() == 0);
         std::mem::take(&mut self.actions)
     }
 
@@ -234,11 +235,11 @@ impl<A: Application> Owner<A> {
         self.index.read()
     }
 
-    /// The same for clients in this process, if it is worth their while: with β = 0 a result is seldom an entry, and
-    /// often made of several.
+    /// The same for clients in this process, if β is or may become 0: then a result is seldom an entry, and often made of
+    /// several.
     pub fn entry_reader(&self) -> Option<EntryReader> {
-        let is_worth_it = self.config.beta == 0 && !self.config.beta_auto && self.application.can_fuse();
-        is_worth_it.then(|| self.index.reader())
+        let may_be_parts = self.config.beta == 0 || self.config.beta_auto;
+        (may_be_parts && self.application.can_fuse()).then(|| self.index.reader())
     }
 
     /// The leases that are granted or waited for, those of reads and writes in progress.

@@ -314,6 +314,26 @@ fn an_overlapping_query_asks_the_store_for_the_gap_alone() {
 }
 
 #[test]
+fn clients_put_results_together_once_beta_has_fallen_to_0() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let config = Config { beta: 25, beta_auto: true, ..Config::new(Policy::WriteThrough) };
+    let mut owner = OneOwner::started(&mut servers, config, 1);
+    let reader = owner.machine.entry_reader().expect("results of this application can be put together");
+    let [left, right, both] = [(0, 4), (4, 7), (2, 6)].map(|(lo, hi)| Query::all(0, closed(lo, hi)));
+    owner.read(&mut servers, &left);
+    owner.read(&mut servers, &right);
+    assert_eq!(reader.parts(&both), Some(Vec::new()), "it may have an entry of its own");
+    for write in 0..1_000 {
+        owner.change(&mut servers, 100 + write, Change::Put { key: 1, other: 1 });
+    }
+    let parts = reader.parts(&both).expect("they cover it");
+    let [first, second] = &parts[..] else { panic!("{parts:?} are two") };
+    assert_eq!((first, second.interval.hi()), (&left, right.interval.hi()));
+    assert_eq!(reader.parts(&left), Some(Vec::new()));
+    assert_eq!(reader.parts(&Query::all(0, closed(6, 9))), None, "in no cache");
+}
+
+#[test]
 fn a_new_owner_finds_the_entries_of_the_one_before() {
     for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
         let mut servers = Servers::new(policy, None);

@@ -161,15 +161,10 @@ impl OwnerHandle {
     /// Looks the query up in the cache server, and decides whether its value is an answer.
     pub(crate) async fn hit(&self, query: &Query) -> Hit {
         let Some(route) = self.route.at(self.now_ms()) else { return Hit::Miss };
-        let parts = match &route.entries {
-            None => Vec::new(),
-            // What the owner does not know is in no cache.
-            Some(entries) => match entries.parts(query) {
-                Some(parts) => parts,
-                None => return Hit::Miss,
-            },
-        };
-        let is_whole = parts.first().is_none_or(|part| part == query);
+        let known = route.entries.as_ref().map_or_else(|| Some(Vec::new()), |entries| entries.parts(query));
+        // What the owner does not know is in no cache.
+        let Some(parts) = known else { return Hit::Miss };
+        let is_whole = parts.is_empty();
         let found =
             if is_whole { self.whole(&route, query).await } else { self.fused(&route, query, &parts).await };
         let Some(value) = found.filter(|_| self.route.holds(route.epoch, self.now_ms())) else {

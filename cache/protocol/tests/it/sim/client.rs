@@ -311,9 +311,7 @@ impl World {
                 operation.is_out = true;
                 let (to, message) = match self.parts_of(route, range, &query).as_deref() {
                     None => (Node::Dendrite(route.owner), Message::Read(range, query, ticket)),
-                    Some([part]) if *part == query => {
-                        (Node::Cache(route.cache), Message::Get(range, query, ticket))
-                    }
+                    Some([]) => (Node::Cache(route.cache), Message::Get(range, query, ticket)),
                     Some(parts) => {
                         let get = Message::GetTogether(range, parts.to_vec(), Vec::new(), ticket);
                         (Node::Cache(route.cache), get)
@@ -331,12 +329,12 @@ impl World {
         }
     }
 
-    /// The entries that a result is made of, as the owner at hand knows them; `None` if it cannot be a hit.
+    /// The entries that a result is put together from, as the owner at hand knows them; `None` if it cannot be a hit.
     fn parts_of(&self, route: Route, range: RangeId, query: &Query) -> Option<Vec<Query>> {
         let seat = self.dendrites[route.owner].seats.get(&range);
         let reader =
             seat.filter(|seat| seat.owner.epoch() == route.epoch).and_then(|seat| seat.owner.entry_reader());
-        reader.map_or_else(|| Some(vec![query.clone()]), |reader| reader.parts(query))
+        reader.map_or_else(|| Some(Vec::new()), |reader| reader.parts(query))
     }
 
     /// The result of the query at hand from these values, if all are there and none needs the store.

@@ -325,8 +325,8 @@ impl World {
                 match found {
                     Some((_, read)) if read.len() < parts.len() => {
                         let rest = Message::GetTogether(range, parts, read, ticket);
-                        // It goes on later, as a server that has other calls to run.
-                        let time = self.now + 1 + self.rng.below(15);
+                        // Long enough for a write to hide entries, change and show them in between.
+                        let time = self.now + 20 + self.rng.below(80);
                         self.network.send_at(time, from, here, rest);
                     }
                     found => self.send(here, from, Message::GotTogether(ticket, parts, found)),
