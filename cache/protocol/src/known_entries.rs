@@ -73,8 +73,8 @@ impl Clone for KnownEntries {
 pub struct EntryReader(Arc<Known>);
 
 impl EntryReader {
-    /// The entries from which the result of `query` can be put together; none if its own is to be looked up. `None`: there is
-    /// no point in looking. With β above 0 its own is looked up in any case.
+    /// The entries from which the result of `query` can be put together; none if its own is to be looked up, as it is with β
+    /// above 0. `None`: ask the owner, since the result is in no cache, or in more than 16 entries.
     pub fn parts(&self, query: &Query) -> Option<Vec<Query>> {
         if !self.0.are_parts.load(Ordering::Relaxed) {
             return Some(Vec::new());
