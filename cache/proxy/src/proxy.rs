@@ -1,11 +1,12 @@
 //! A running proxy: a task that accepts clients, and one for each of them.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
+use socket2::SockRef;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
@@ -71,7 +72,7 @@ impl Proxy {
     pub(crate) fn start(listener: TcpListener, shared: Shared, watch: Option<Watch>) -> Result<Self> {
         let address = listener.local_addr().map_err(|why| Error::unavailable(why.to_string()))?;
         let shared = Arc::new(shared);
-        let accepting = tokio::spawn(run(listener, shared.clone()));
+        let accepting = tokio::spawn(run(Listening(listener), shared.clone()));
         let collector = shared.options.suggestions.as_ref().map(Suggestions::start_collecting);
         Ok(Self { address, shared, accepting, _collector: collector, watch })
     }
@@ -133,11 +134,22 @@ impl Drop for Proxy {
     }
 }
 
+/// A listener that ends in every process that has it when this is dropped: a child that was forked a moment ago has it, too, until
+/// it runs a program of its own.
+struct Listening(TcpListener);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // A system may know this of connections alone: then copies listen until they are closed.
+        drop(SockRef::from(&self.0).shutdown(Shutdown::Both));
+    }
+}
+
 /// Accepts clients until the proxy drains; ends when their sessions have ended.
-async fn run(listener: TcpListener, shared: Arc<Shared>) {
+async fn run(listening: Listening, shared: Arc<Shared>) {
     let mut sessions = JoinSet::new();
     tokio::select! {
-        () = accept(listener, &shared, &mut sessions) => {}
+        () = accept(listening, &shared, &mut sessions) => {}
         () = superseded(&shared) => drop(shared.phase.send_replace(Phase::Stopping)),
     }
     shared.phase.send_if_modified(|phase| {
@@ -157,12 +169,12 @@ async fn superseded(shared: &Shared) {
     }
 }
 
-/// The listener is closed on return: later clients are refused by the system.
-async fn accept(listener: TcpListener, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
+/// Later clients are refused by the system, once this returns.
+async fn accept(listening: Listening, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
     let max_clients = shared.options.max_connections.saturating_add(SPARE);
     loop {
         tokio::select! {
-            accepted = listener.accept(), if sessions.len() < max_clients => match accepted {
+            accepted = listening.0.accept(), if sessions.len() < max_clients => match accepted {
                 Ok((stream, _)) => drop(sessions.spawn(session::serve(shared.clone(), stream))),
                 Err(why) => pause(&why).await,
             },
@@ -175,4 +187,25 @@ async fn accept(listener: TcpListener, shared: &Arc<Shared>, sessions: &mut Join
 async fn pause(why: &io::Error) {
     tracing::warn!(%why, "a client cannot be accepted");
     sleep(PAUSE).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::net::TcpStream;
+
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_copy_of_the_listener_listens_no_longer() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let (address, copy) = (listener.local_addr().unwrap(), listener.try_clone().unwrap());
+        let listening = Listening(TcpListener::from_std(listener).unwrap());
+        drop(TcpStream::connect(address).unwrap());
+        drop(listening);
+        assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        drop(copy);
+    }
 }

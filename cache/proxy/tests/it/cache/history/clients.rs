@@ -1,59 +1,12 @@
-//! Clients that read and write at once, and a checker of what they see.
-//!
-//! Each key has one row, whose version one writer counts up. A read that begins after a version was acknowledged, or after
-//! another read has shown it, shows that or a later one. Versions that were rolled back are above a billion, and are shown by
-//! none. A role without rights sees nothing at all.
+//! Readers that check what they see, and writers, definers and trespassers beside them.
 
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lacuna_proxy::{Auto, CacheCounts, CacheSettings, Flaw, Options, Registered};
-
-use super::setting::{runtime, server, settings};
-use super::tap::Tap;
+use super::{History, KEYS, UNDONE, WRITERS};
 use crate::raw::{Raw, Received, V3_0, bind, execute, parse, query, startup, sync};
-use crate::world::{eventually, psql};
-
-const KEYS: i64 = 9;
-const WRITERS: i64 = 3;
-/// Versions from here on were rolled back.
-const UNDONE: i64 = 1_000_000_000;
-
-const TABLE: &str = "CREATE TABLE rows (id SERIAL PRIMARY KEY, k INT, version BIGINT); \
-    INSERT INTO rows (k, version) SELECT n, 0 FROM generate_series(0, 8) AS n; \
-    CREATE ROLE reader LOGIN; CREATE ROLE outsider LOGIN; GRANT SELECT ON rows TO reader";
-
-/// What is known of the rows, and whether a reader has seen otherwise.
-struct History {
-    floors: Vec<AtomicI64>,
-    is_over: AtomicBool,
-    reads: AtomicU64,
-    writes: AtomicU64,
-    violation: Mutex<Option<String>>,
-    seed: u64,
-}
-
-impl History {
-    fn violated(&self, what: String) {
-        self.violation.lock().unwrap().get_or_insert(what);
-        self.is_over.store(true, Ordering::SeqCst);
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::SeqCst)
-    }
-
-    fn raise(&self, key: i64, version: i64) {
-        self.floors[usize::try_from(key).unwrap()].fetch_max(version, Ordering::SeqCst);
-    }
-
-    fn floor(&self, key: i64) -> i64 {
-        self.floors[usize::try_from(key).unwrap()].load(Ordering::SeqCst)
-    }
-}
 
 /// Numbers from a seed.
 pub(crate) struct Random(u64);
@@ -171,7 +124,7 @@ fn pair(row: &[u8]) -> (i64, i64) {
     (key, number(next).0)
 }
 
-fn reads(history: &History, port: u16, number: u64) {
+pub(super) fn reads(history: &History, port: u16, number: u64) {
     let mut random = Random(history.seed ^ (number << 40));
     let mut client = Client::new(port, "reader");
     while !history.is_over() {
@@ -195,7 +148,7 @@ fn reads(history: &History, port: u16, number: u64) {
 }
 
 /// One writer for keys that leave this remainder.
-fn writes(history: &History, port: u16, remainder: i64) {
+pub(super) fn writes(history: &History, port: u16, remainder: i64) {
     let mut random = Random(history.seed ^ u64::try_from(remainder + 100).unwrap());
     let mut client = Client::new(port, "postgres");
     let mut next = 0;
@@ -295,7 +248,7 @@ fn write(client: &mut Client, random: &mut Random, key: i64, version: i64) -> bo
 }
 
 /// Statements that empty the table for a moment, or change its definition.
-fn defines(history: &History, port: u16, pause: Duration) {
+pub(super) fn defines(history: &History, port: u16, pause: Duration) {
     let mut client = Client::new(port, "postgres");
     let mut number = 0;
     while !history.is_over() {
@@ -316,7 +269,7 @@ fn defines(history: &History, port: u16, pause: Duration) {
 }
 
 /// A role without any right gets errors alone.
-fn trespasses(history: &History, port: u16) {
+pub(super) fn trespasses(history: &History, port: u16) {
     let mut random = Random(history.seed);
     let mut client = Client::new(port, "outsider");
     while !history.is_over() {
@@ -325,183 +278,5 @@ fn trespasses(history: &History, port: u16) {
             history.violated(format!("a role without rights sees {found:?}"));
         }
         thread::sleep(Duration::from_millis(2));
-    }
-}
-
-/// How a run ended.
-struct Ended {
-    violation: Option<String>,
-    reads: u64,
-    writes: u64,
-    counts: CacheCounts,
-}
-
-struct Plan {
-    readers: u64,
-    max_reads: u64,
-    max_time: Duration,
-    defines_every: Duration,
-    restarts_every: Option<Duration>,
-    flaw: Option<Flaw>,
-    is_shadow: bool,
-    /// Nothing is registered at the start.
-    is_auto: bool,
-}
-
-/// `None` if PostgreSQL is not installed and need not be.
-fn run(plan: &Plan) -> Option<Ended> {
-    let mut postgres = server(TABLE)?;
-    let server_port = postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
-    let tap = Tap::before(server_port, Duration::from_millis(4));
-    let runtime = runtime();
-    let cached = |settings: CacheSettings| {
-        let settings = if plan.is_shadow { settings.with_shadow() } else { settings };
-        match plan.flaw {
-            Some(flaw) => settings.with_flaw(flaw),
-            None => settings,
-        }
-    };
-    let upstream = format!("postgres://127.0.0.1:{}?sslmode=disable", tap.port).parse().unwrap();
-    let registered = if plan.is_auto {
-        let none = CacheSettings::new(postgres.url(), Registered::default());
-        none.with_writers(["postgres".to_owned()]).with_auto(Auto::default().with_min_spared(20))
-    } else {
-        settings(&postgres, "public.rows.k")
-    };
-    let options = Options::new(upstream).with_cache(cached(registered));
-    let proxy = runtime.block_on(options.start()).unwrap();
-    let port = proxy.address().port();
-    let seed = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff).unwrap();
-    println!("seed {seed}");
-    let history = Arc::new(History {
-        floors: (0..KEYS).map(|_| AtomicI64::new(0)).collect(),
-        is_over: AtomicBool::new(false),
-        reads: AtomicU64::new(0),
-        writes: AtomicU64::new(0),
-        violation: Mutex::new(None),
-        seed,
-    });
-    thread::scope(|scope| {
-        let of = &*history;
-        (0..plan.readers).for_each(|number| drop(scope.spawn(move || reads(of, port, number))));
-        (0..WRITERS).for_each(|remainder| drop(scope.spawn(move || writes(of, port, remainder))));
-        scope.spawn(move || defines(of, port, plan.defines_every));
-        scope.spawn(move || trespasses(of, port));
-        let (start, mut last_restart) = (Instant::now(), Instant::now());
-        let has_found = || {
-            let shadow = proxy.cache_counts().and_then(|counts| counts.shadow);
-            plan.flaw.is_some() && shadow.is_some_and(|shadow| shadow.different > 0)
-        };
-        while !history.is_over() {
-            thread::sleep(Duration::from_millis(20));
-            let is_enough = history.reads.load(Ordering::Relaxed) >= plan.max_reads;
-            if is_enough || has_found() || start.elapsed() > plan.max_time {
-                history.is_over.store(true, Ordering::SeqCst);
-            }
-            if plan.restarts_every.is_some_and(|pause| last_restart.elapsed() > pause) {
-                postgres.restart();
-                eventually("the server is there", || psql(&postgres.url(), &["-c", "SELECT 1"]).is_success);
-                last_restart = Instant::now();
-            }
-        }
-    });
-    let counts = proxy.cache_counts().unwrap();
-    runtime.block_on(proxy.stop());
-    let violation = history.violation.lock().unwrap().take();
-    let (reads, writes) = (history.reads.load(Ordering::Relaxed), history.writes.load(Ordering::Relaxed));
-    println!("{reads} reads, {writes} certain writes, seed {seed}: {}", counts.report());
-    Some(Ended { violation, reads, writes, counts })
-}
-
-const SHORT: Plan = Plan {
-    readers: 4,
-    max_reads: 60_000,
-    max_time: Duration::from_secs(6),
-    defines_every: Duration::from_millis(2_000),
-    restarts_every: None,
-    flaw: None,
-    is_shadow: false,
-    is_auto: false,
-};
-
-fn is_true(ended: &Ended) {
-    assert_eq!(ended.violation, None);
-    assert!(ended.writes > 30, "{} writes", ended.writes);
-    assert!(2 * ended.counts.hits >= ended.reads, "{} reads: {}", ended.reads, ended.counts.report());
-    assert!(ended.counts.doubts > 0, "{}", ended.counts.report());
-}
-
-#[test]
-fn no_read_is_older_than_what_was_answered() {
-    if let Some(ended) = run(&SHORT) {
-        is_true(&ended);
-    }
-}
-
-/// The controls: what the checker would miss, it would miss here.
-#[test]
-fn each_rule_that_is_left_out_is_found() {
-    for flaw in [Flaw::NoHold, Flaw::NoFillCheck, Flaw::NoRole] {
-        let plan = Plan { flaw: Some(flaw), max_time: Duration::from_secs(40), max_reads: u64::MAX, ..SHORT };
-        let Some(ended) = run(&plan) else { return };
-        assert!(ended.violation.is_some(), "{flaw:?} was not found in {} reads", ended.reads);
-        println!("{flaw:?} after {} reads: {}", ended.reads, ended.violation.unwrap());
-    }
-}
-
-/// Columns are registered in the middle of it, while transactions are open that have written.
-#[test]
-fn no_read_is_older_while_columns_register() {
-    let max_time = Duration::from_secs(15);
-    let Some(ended) = run(&Plan { is_auto: true, max_time, ..SHORT }) else { return };
-    assert_eq!(ended.violation, None);
-    let registered = ended.counts.auto.as_ref().map(|auto| auto.registered.contains_key("public.rows.k"));
-    assert_eq!(registered, Some(true), "{}", ended.counts.report());
-    assert!(ended.counts.hits > 100, "{} reads: {}", ended.reads, ended.counts.report());
-}
-
-/// Statements are compared, and answered by the server alone; what clients see is right whatever the cache would have said.
-#[test]
-fn a_shadow_finds_no_difference_in_a_history() {
-    let Some(ended) = run(&Plan { is_shadow: true, ..SHORT }) else { return };
-    assert_eq!(ended.violation, None);
-    assert!(ended.writes > 30, "{} writes", ended.writes);
-    let shadow = ended.counts.shadow.as_ref().unwrap();
-    assert_eq!((ended.counts.hits, shadow.different), (0, 0), "{:?}", shadow.last);
-    assert_eq!(shadow.equal + shadow.not_compared(), shadow.would_be_hits, "none is forgotten");
-    // The server answers each read: a busy machine makes few of them while writers go on.
-    assert!(shadow.equal > 100, "{} reads: {}", ended.reads, ended.counts.report());
-}
-
-/// The controls: what a shadow would miss, it would miss here.
-#[test]
-fn a_shadow_finds_each_rule_that_is_left_out() {
-    for flaw in [Flaw::NoHold, Flaw::NoFillCheck, Flaw::NoRole] {
-        let max_time = Duration::from_secs(40);
-        let plan = Plan { flaw: Some(flaw), is_shadow: true, max_time, max_reads: u64::MAX, ..SHORT };
-        let Some(ended) = run(&plan) else { return };
-        assert_eq!(ended.violation, None, "{flaw:?}: the server has answered");
-        let shadow = ended.counts.shadow.unwrap();
-        assert!(shadow.different > 0, "{flaw:?} was not found in {} would-be hits", shadow.would_be_hits);
-        println!("{flaw:?} after {} reads: {:?}", ended.reads, shadow.last.first());
-    }
-}
-
-/// A million reads, with servers that are killed.
-#[test]
-fn a_million_reads_are_never_old() {
-    if std::env::var_os("LACUNA_LONG").is_none() {
-        return;
-    }
-    let plan = Plan {
-        readers: 8,
-        max_reads: 1_000_000,
-        max_time: Duration::from_secs(3_600),
-        restarts_every: Some(Duration::from_secs(20)),
-        ..SHORT
-    };
-    if let Some(ended) = run(&plan) {
-        is_true(&ended);
-        assert!(ended.reads >= 1_000_000, "{} reads", ended.reads);
     }
 }

@@ -1,0 +1,245 @@
+//! Clients that read and write at once, and a checker of what they see.
+//!
+//! Each key has one row, whose version one writer counts up. A read that begins after a version was acknowledged, or after
+//! another read has shown it, shows that or a later one. Versions that were rolled back are above a billion, and are shown by
+//! none. A role without rights sees nothing at all.
+
+mod clients;
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lacuna_proxy::{Auto, CacheCounts, CacheSettings, Flaw, Options, Registered};
+
+use clients::{defines, reads, trespasses, writes};
+
+pub(crate) use clients::Random;
+
+use super::setting::{runtime, server, settings};
+use super::tap::Tap;
+use crate::world::{eventually, psql};
+
+const KEYS: i64 = 9;
+const WRITERS: i64 = 3;
+/// Versions from here on were rolled back.
+const UNDONE: i64 = 1_000_000_000;
+
+const TABLE: &str = "CREATE TABLE rows (id SERIAL PRIMARY KEY, k INT, version BIGINT); \
+    INSERT INTO rows (k, version) SELECT n, 0 FROM generate_series(0, 8) AS n; \
+    CREATE ROLE reader LOGIN; CREATE ROLE outsider LOGIN; GRANT SELECT ON rows TO reader";
+
+/// What is known of the rows, and whether a reader has seen otherwise.
+struct History {
+    floors: Vec<AtomicI64>,
+    is_over: AtomicBool,
+    reads: AtomicU64,
+    writes: AtomicU64,
+    violation: Mutex<Option<String>>,
+    seed: u64,
+}
+
+impl History {
+    fn violated(&self, what: String) {
+        self.violation.lock().unwrap().get_or_insert(what);
+        self.is_over.store(true, Ordering::SeqCst);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    fn raise(&self, key: i64, version: i64) {
+        self.floors[usize::try_from(key).unwrap()].fetch_max(version, Ordering::SeqCst);
+    }
+
+    fn floor(&self, key: i64) -> i64 {
+        self.floors[usize::try_from(key).unwrap()].load(Ordering::SeqCst)
+    }
+}
+
+/// How a run ended.
+struct Ended {
+    violation: Option<String>,
+    reads: u64,
+    writes: u64,
+    counts: CacheCounts,
+}
+
+struct Plan {
+    readers: u64,
+    max_reads: u64,
+    max_time: Duration,
+    /// It goes on after `max_time`, up to ten times as long, until there were so many hits: a busy machine makes few.
+    min_hits: u64,
+    defines_every: Duration,
+    restarts_every: Option<Duration>,
+    flaw: Option<Flaw>,
+    is_shadow: bool,
+    /// Nothing is registered at the start.
+    is_auto: bool,
+}
+
+/// `None` if PostgreSQL is not installed and need not be.
+fn run(plan: &Plan) -> Option<Ended> {
+    let mut postgres = server(TABLE)?;
+    let server_port = postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
+    let tap = Tap::before(server_port, Duration::from_millis(4));
+    let runtime = runtime();
+    let cached = |settings: CacheSettings| {
+        let settings = if plan.is_shadow { settings.with_shadow() } else { settings };
+        match plan.flaw {
+            Some(flaw) => settings.with_flaw(flaw),
+            None => settings,
+        }
+    };
+    let upstream = format!("postgres://127.0.0.1:{}?sslmode=disable", tap.port).parse().unwrap();
+    let registered = if plan.is_auto {
+        let none = CacheSettings::new(postgres.url(), Registered::default());
+        none.with_writers(["postgres".to_owned()]).with_auto(Auto::default().with_min_spared(20))
+    } else {
+        settings(&postgres, "public.rows.k")
+    };
+    let options = Options::new(upstream).with_cache(cached(registered));
+    let proxy = runtime.block_on(options.start()).unwrap();
+    let port = proxy.address().port();
+    let seed = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff).unwrap();
+    println!("seed {seed}");
+    let history = Arc::new(History {
+        floors: (0..KEYS).map(|_| AtomicI64::new(0)).collect(),
+        is_over: AtomicBool::new(false),
+        reads: AtomicU64::new(0),
+        writes: AtomicU64::new(0),
+        violation: Mutex::new(None),
+        seed,
+    });
+    thread::scope(|scope| {
+        let of = &*history;
+        (0..plan.readers).for_each(|number| drop(scope.spawn(move || reads(of, port, number))));
+        (0..WRITERS).for_each(|remainder| drop(scope.spawn(move || writes(of, port, remainder))));
+        scope.spawn(move || defines(of, port, plan.defines_every));
+        scope.spawn(move || trespasses(of, port));
+        let (start, mut last_restart) = (Instant::now(), Instant::now());
+        let has_found = || {
+            let shadow = proxy.cache_counts().and_then(|counts| counts.shadow);
+            plan.flaw.is_some() && shadow.is_some_and(|shadow| shadow.different > 0)
+        };
+        while !history.is_over() {
+            thread::sleep(Duration::from_millis(20));
+            let is_enough = history.reads.load(Ordering::Relaxed) >= plan.max_reads;
+            let hits = || proxy.cache_counts().map_or(0, |counts| counts.hits);
+            let is_late =
+                start.elapsed() > if hits() < plan.min_hits { 10 * plan.max_time } else { plan.max_time };
+            if is_enough || has_found() || is_late {
+                history.is_over.store(true, Ordering::SeqCst);
+            }
+            if plan.restarts_every.is_some_and(|pause| last_restart.elapsed() > pause) {
+                postgres.restart();
+                eventually("the server is there", || psql(&postgres.url(), &["-c", "SELECT 1"]).is_success);
+                last_restart = Instant::now();
+            }
+        }
+    });
+    let counts = proxy.cache_counts().unwrap();
+    runtime.block_on(proxy.stop());
+    let violation = history.violation.lock().unwrap().take();
+    let (reads, writes) = (history.reads.load(Ordering::Relaxed), history.writes.load(Ordering::Relaxed));
+    println!("{reads} reads, {writes} certain writes, seed {seed}: {}", counts.report());
+    Some(Ended { violation, reads, writes, counts })
+}
+
+const SHORT: Plan = Plan {
+    readers: 4,
+    max_reads: 60_000,
+    max_time: Duration::from_secs(6),
+    min_hits: 0,
+    defines_every: Duration::from_millis(2_000),
+    restarts_every: None,
+    flaw: None,
+    is_shadow: false,
+    is_auto: false,
+};
+
+fn is_true(ended: &Ended) {
+    assert_eq!(ended.violation, None);
+    assert!(ended.writes > 30, "{} writes", ended.writes);
+    assert!(ended.counts.doubts > 0, "{}", ended.counts.report());
+}
+
+#[test]
+fn no_read_is_older_than_what_was_answered() {
+    if let Some(ended) = run(&Plan { min_hits: 1_500, ..SHORT }) {
+        is_true(&ended);
+        assert!(ended.counts.hits >= 1_500, "{} reads: {}", ended.reads, ended.counts.report());
+    }
+}
+
+/// The controls: what the checker would miss, it would miss here.
+#[test]
+fn each_rule_that_is_left_out_is_found() {
+    for flaw in [Flaw::NoHold, Flaw::NoFillCheck, Flaw::NoRole] {
+        let plan = Plan { flaw: Some(flaw), max_time: Duration::from_secs(40), max_reads: u64::MAX, ..SHORT };
+        let Some(ended) = run(&plan) else { return };
+        assert!(ended.violation.is_some(), "{flaw:?} was not found in {} reads", ended.reads);
+        println!("{flaw:?} after {} reads: {}", ended.reads, ended.violation.unwrap());
+    }
+}
+
+/// Columns are registered in the middle of it, while transactions are open that have written.
+#[test]
+fn no_read_is_older_while_columns_register() {
+    let max_time = Duration::from_secs(15);
+    let Some(ended) = run(&Plan { is_auto: true, max_time, ..SHORT }) else { return };
+    assert_eq!(ended.violation, None);
+    let registered = ended.counts.auto.as_ref().map(|auto| auto.registered.contains_key("public.rows.k"));
+    assert_eq!(registered, Some(true), "{}", ended.counts.report());
+    assert!(ended.counts.hits > 100, "{} reads: {}", ended.reads, ended.counts.report());
+}
+
+/// Statements are compared, and answered by the server alone; what clients see is right whatever the cache would have said.
+#[test]
+fn a_shadow_finds_no_difference_in_a_history() {
+    let Some(ended) = run(&Plan { is_shadow: true, ..SHORT }) else { return };
+    assert_eq!(ended.violation, None);
+    assert!(ended.writes > 30, "{} writes", ended.writes);
+    let shadow = ended.counts.shadow.as_ref().unwrap();
+    assert_eq!((ended.counts.hits, shadow.different), (0, 0), "{:?}", shadow.last);
+    assert_eq!(shadow.equal + shadow.not_compared(), shadow.would_be_hits, "none is forgotten");
+    // The server answers each read: a busy machine makes few of them while writers go on.
+    assert!(shadow.equal > 100, "{} reads: {}", ended.reads, ended.counts.report());
+}
+
+/// The controls: what a shadow would miss, it would miss here.
+#[test]
+fn a_shadow_finds_each_rule_that_is_left_out() {
+    for flaw in [Flaw::NoHold, Flaw::NoFillCheck, Flaw::NoRole] {
+        let max_time = Duration::from_secs(40);
+        let plan = Plan { flaw: Some(flaw), is_shadow: true, max_time, max_reads: u64::MAX, ..SHORT };
+        let Some(ended) = run(&plan) else { return };
+        assert_eq!(ended.violation, None, "{flaw:?}: the server has answered");
+        let shadow = ended.counts.shadow.unwrap();
+        assert!(shadow.different > 0, "{flaw:?} was not found in {} would-be hits", shadow.would_be_hits);
+        println!("{flaw:?} after {} reads: {:?}", ended.reads, shadow.last.first());
+    }
+}
+
+/// A million reads, with servers that are killed.
+#[test]
+fn a_million_reads_are_never_old() {
+    if std::env::var_os("LACUNA_LONG").is_none() {
+        return;
+    }
+    let plan = Plan {
+        readers: 8,
+        max_reads: 1_000_000,
+        max_time: Duration::from_secs(3_600),
+        restarts_every: Some(Duration::from_secs(20)),
+        ..SHORT
+    };
+    if let Some(ended) = run(&plan) {
+        is_true(&ended);
+        assert!(ended.reads >= 1_000_000, "{} reads", ended.reads);
+        assert!(2 * ended.counts.hits >= ended.reads, "{} reads: {}", ended.reads, ended.counts.report());
+    }
+}
