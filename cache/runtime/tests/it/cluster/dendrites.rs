@@ -44,13 +44,21 @@ impl Dendrites {
 
     /// With a cache server, or one in memory.
     pub(crate) async fn open_before(count: usize, policy: Policy, server: Option<&Redis>) -> Self {
+        let before = |options: Options| match server {
+            Some(server) => {
+                options.with_cache_server(Arc::new(RedisCache::new(&server.url(), "slots").unwrap()))
+            }
+            None => options,
+        };
+        Self::open_with(count, |options| before(options).with_policy(policy)).await
+    }
+
+    /// With more of the options.
+    pub(crate) async fn open_with(count: usize, with: impl FnOnce(Options) -> Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options =
             Options::new(format!("sqlite:{}", folder.path().join("app.db").display())).with_patience(AT_MOST);
-        let options = server.into_iter().fold(options, |options, server| {
-            options.with_cache_server(Arc::new(RedisCache::new(&server.url(), "slots").unwrap()))
-        });
-        let cache = options.with_policy(policy).open().await.unwrap();
+        let cache = with(options).open().await.unwrap();
         cache.run_sql("CREATE TABLE slots (id INTEGER PRIMARY KEY, place BIGINT, name TEXT)").await.unwrap();
         let (servers, addresses) = (Vec::new(), Vec::new());
         let mut dendrites = Self { cache, servers, addresses, _folder: folder };

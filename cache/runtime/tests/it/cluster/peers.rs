@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_cache::sql::WriteError;
+use lacuna_cache::sql::{Options, WriteError};
 use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::{Policy, RangeId};
 
@@ -220,4 +220,40 @@ async fn a_table_that_could_not_be_left_to_dendrites_is_opened_as_a_whole() {
     table.insert(slot(1, 50)).await.unwrap();
     assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [50]);
     dendrites.stop().await;
+}
+
+/// A program writes past the cache, into a row of either part of a result that the dendrite's process puts together.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_part_of_a_hit_at_a_dendrite_is_compared_with_the_database_at_some_time() {
+    for place in [5, 15] {
+        let options =
+            |options: Options| options.with_policy(Policy::WriteThrough).with_beta(0).with_verified_hits(100);
+        let dendrites = Dendrites::open_with(1, options).await;
+        dendrites.claim(0, RangeId(0)).await;
+        let table = dendrites.table_at(0).await;
+        for place in [5, 15] {
+            table.insert(slot(place, place)).await.unwrap();
+        }
+        for places in [0..10, 0..20] {
+            let hits = dendrites.counts(0).hits;
+            while dendrites.counts(0).hits == hits {
+                table.get("place", places.clone()).await.unwrap();
+            }
+        }
+        dendrites
+            .cache
+            .run_sql(&format!("UPDATE slots SET name = 'new' WHERE place = {place}"))
+            .await
+            .unwrap();
+        let start = Instant::now();
+        while dendrites.counts(0).foreign_writes == 0 {
+            assert!(start.elapsed() < AT_MOST, "the part with {place} is compared");
+            table.get("place", 0..20).await.unwrap();
+        }
+        let rows = table.get("place", 0..20).await.unwrap();
+        let name =
+            rows.iter().find(|row| row.integer("place") == Some(place)).and_then(|row| row.text("name"));
+        assert_eq!(name, Some("new"));
+        dendrites.stop().await;
+    }
 }
