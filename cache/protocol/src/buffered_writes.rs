@@ -67,7 +67,16 @@ impl BufferedWrites {
 
     /// Number of the last write that overlaps any of `touched`.
     pub(crate) fn last_overlapping(&self, touched: &[Touched]) -> Option<u64> {
-        touched.iter().flat_map(|(domain, interval)| self.overlapping(*domain, interval)).max()
+        self.last_overlapping_before(u64::MAX, touched)
+    }
+
+    /// The same of writes before the one with number `lsn`. O(log n + overlapping writes).
+    pub(crate) fn last_overlapping_before(&self, lsn: u64, touched: &[Touched]) -> Option<u64> {
+        let overlapping = |(domain, interval): &Touched| {
+            let numbers = self.domains[*domain].overlapping(interval).map(|entry| entry.value);
+            numbers.filter(|number| *number < lsn).max()
+        };
+        touched.iter().filter_map(overlapping).max()
     }
 
     /// The first writes in order, at most `max`, up to the first that may not be applied yet.

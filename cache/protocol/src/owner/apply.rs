@@ -86,24 +86,22 @@ impl<A: Application> Owner<A> {
 
     /// The next commands; one that is merged into a later one is left out.
     fn next_commands(&self, max: usize) -> Vec<(u64, Option<Command>)> {
-        let mut batch: Vec<(u64, Option<Command>, &[Touched])> = Vec::new();
+        let mut batch: Vec<(u64, Option<Command>)> = Vec::new();
+        let mut touched: Vec<&[Touched]> = Vec::new();
         for (lsn, write) in self.buffered.next_to_apply(max) {
             let mut command = write.command.clone();
-            let overlaps = |touched: &[Touched]| {
-                touched.iter().any(|a| write.touched.iter().any(|b| a.0 == b.0 && a.1.overlaps(&b.1)))
-            };
-            let before = batch.iter_mut().rev().find(|(_, _, touched)| overlaps(touched));
-            if let Some((_, earlier, touched)) =
-                before.filter(|(_, _, touched)| **touched == write.touched[..])
-                && let (Some(first), Some(second)) = (&earlier, &command)
+            let before = self.buffered.last_overlapping_before(lsn, &write.touched);
+            let before = before.and_then(|before| batch.binary_search_by_key(&before, |(lsn, _)| *lsn).ok());
+            if let Some(place) = before.filter(|place| touched[*place] == write.touched)
+                && let (Some(first), Some(second)) = (&batch[place].1, &command)
                 && let Some(both) = self.application.merge(first, second)
             {
-                let _ = touched;
-                (*earlier, command) = (None, Some(both));
+                (batch[place].1, command) = (None, Some(both));
             }
-            batch.push((lsn, command, &write.touched));
+            batch.push((lsn, command));
+            touched.push(&write.touched);
         }
-        batch.into_iter().map(|(lsn, command, _)| (lsn, command)).collect()
+        batch
     }
 
     pub(super) fn apply_answered(&mut self, reply: ApplyReply) {
@@ -147,7 +145,7 @@ impl<A: Application> Owner<A> {
             .values()
             .filter(|write| write.request.is_some())
             .filter_map(|write| match write.step {
-                WriteStep::Logging { lsn, .. } | WriteStep::Draining { lsn } => Some(lsn),
+                WriteStep::Logging { lsn } | WriteStep::Draining { lsn } => Some(lsn),
                 _ => None,
             })
             .collect();
