@@ -200,8 +200,9 @@ pub struct Rows {
 pub enum LogCall {
     /// Refuse all older epochs from now on, and return what is kept.
     Fence,
-    /// Keep a write. Repeating the same append is allowed.
-    Append(u64, Write),
+    /// Keep these writes, each with its number. Without an acknowledgement any of them may be kept. Repeating the same append is
+    /// allowed.
+    Append(Arc<[(u64, Write)]>),
     /// Forget writes up to a number, and those of epochs older than this.
     Trim(u64),
 }

@@ -116,7 +116,7 @@ impl Disk {
             for Asked { range, epoch, call, reply } in together {
                 let answer = self.ranges.entry(range).or_default().call(epoch, &call);
                 if answer != LogReply::Fenced {
-                    write_record(&mut bytes, range, epoch, &call);
+                    write_call(&mut bytes, range, epoch, &call);
                     must_sync |= !matches!(call, LogCall::Trim(_));
                 }
                 replies.push((reply, answer));
@@ -145,9 +145,9 @@ impl Disk {
         for (range, kept) in &self.ranges {
             let (fence, writes) = kept.parts();
             for (epoch, lsn, write) in writes {
-                write_record(&mut bytes, *range, epoch, &LogCall::Append(lsn, write.clone()));
+                write_record(&mut bytes, *range, epoch, APPEND, |body| encode_write(body, lsn, write));
             }
-            fence.into_iter().for_each(|fence| write_record(&mut bytes, *range, fence, &LogCall::Fence));
+            fence.into_iter().for_each(|fence| write_call(&mut bytes, *range, fence, &LogCall::Fence));
         }
         if (bytes.len() as u64) * 4 > self.len {
             return Ok(());
@@ -192,21 +192,34 @@ fn failed(doing: &str, path: &Path, error: std::io::Error) -> Error {
         .with_source(error)
 }
 
-/// Length and checksum of the body, then the body: kind, range, epoch, and the content of the call.
-fn write_record(bytes: &mut Vec<u8>, range: RangeId, epoch: Epoch, call: &LogCall) {
-    let mut body = Vec::new();
-    body.push(match call {
-        LogCall::Fence => FENCE,
-        LogCall::Append(..) => APPEND,
-        LogCall::Trim(_) => TRIM,
-    });
+/// The records of a call: one, or one for each write.
+fn write_call(bytes: &mut Vec<u8>, range: RangeId, epoch: Epoch, call: &LogCall) {
+    match call {
+        LogCall::Fence => write_record(bytes, range, epoch, FENCE, |_| {}),
+        LogCall::Append(writes) => {
+            for (lsn, write) in writes.iter() {
+                write_record(bytes, range, epoch, APPEND, |body| encode_write(body, *lsn, write));
+            }
+        }
+        LogCall::Trim(applied) => {
+            let applied = applied.to_le_bytes();
+            write_record(bytes, range, epoch, TRIM, |body| body.extend_from_slice(&applied));
+        }
+    }
+}
+
+/// Length and checksum of the body, then the body: kind, range, epoch, and the content.
+fn write_record(
+    bytes: &mut Vec<u8>,
+    range: RangeId,
+    epoch: Epoch,
+    kind: u8,
+    write_content: impl FnOnce(&mut Vec<u8>),
+) {
+    let mut body = vec![kind];
     body.extend_from_slice(&range.0.to_le_bytes());
     body.extend_from_slice(&epoch.0.to_le_bytes());
-    match call {
-        LogCall::Fence => {}
-        LogCall::Append(lsn, write) => encode_write(&mut body, *lsn, write),
-        LogCall::Trim(applied) => body.extend_from_slice(&applied.to_le_bytes()),
-    }
+    write_content(&mut body);
     bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
     bytes.extend_from_slice(&crc32c::crc32c(&body).to_le_bytes());
     bytes.extend_from_slice(&body);
@@ -245,7 +258,7 @@ fn read_record(body: &[u8]) -> Result<(RangeId, Epoch, LogCall)> {
         FENCE => LogCall::Fence,
         APPEND => {
             let (lsn, write) = decode_write(rest)?;
-            LogCall::Append(lsn, write)
+            LogCall::Append([(lsn, write)].into())
         }
         TRIM => LogCall::Trim(u64::from_le_bytes(rest.try_into().map_err(|_| malformed())?)),
         _ => {

@@ -22,7 +22,7 @@ async fn what_was_acknowledged_is_there_after_a_torn_end() {
     let log = FileLog::open(&path).unwrap();
     assert_eq!(kept(call(&log, 1, LogCall::Fence).await), (0, false));
     for lsn in 1..=20 {
-        assert_eq!(call(&log, 1, LogCall::Append(lsn, write("w"))).await, LogReply::Done);
+        assert_eq!(call(&log, 1, LogCall::Append([(lsn, write("w"))].into())).await, LogReply::Done);
     }
     assert_eq!(call(&log, 1, LogCall::Trim(5)).await, LogReply::Done);
     drop(log);
@@ -32,7 +32,7 @@ async fn what_was_acknowledged_is_there_after_a_torn_end() {
         std::fs::write(&torn_path, [&whole[..], &whole[8..8 + torn]].concat()).unwrap();
         let log = FileLog::open(&torn_path).unwrap();
         assert_eq!(kept(call(&log, 2, LogCall::Fence).await), (15, true), "{torn} bytes of a torn record");
-        assert_eq!(call(&log, 1, LogCall::Append(99, write("late"))).await, LogReply::Fenced);
+        assert_eq!(call(&log, 1, LogCall::Append([(99, write("late"))].into())).await, LogReply::Fenced);
     }
 }
 
@@ -44,7 +44,7 @@ async fn the_file_does_not_grow_with_what_the_store_has() {
     call(&log, 1, LogCall::Fence).await;
     let large = "x".repeat(50_000);
     for lsn in 1..=100 {
-        call(&log, 1, LogCall::Append(lsn, write(&large))).await;
+        call(&log, 1, LogCall::Append([(lsn, write(&large))].into())).await;
         call(&log, 1, LogCall::Trim(lsn - 1)).await;
     }
     assert!(std::fs::metadata(&path).unwrap().len() < 2 * REWRITE_BYTES);
@@ -68,7 +68,7 @@ fn names_are_synced_with_what_they_name() {
     let mut disk = Disk::open(&path).unwrap();
     assert!(synced(), "a new file");
     let mut bytes = Vec::new();
-    write_record(&mut bytes, RangeId(0), Epoch(1), &LogCall::Append(1, write(&"x".repeat(2 << 20))));
+    write_call(&mut bytes, RangeId(0), Epoch(1), &LogCall::Append([(1, write(&"x".repeat(2 << 20)))].into()));
     disk.append(&bytes, true).unwrap();
     assert!(synced(), "a file that was written anew");
     assert_eq!(std::fs::metadata(&path).unwrap().len(), MAGIC.len() as u64, "nothing had to be kept");

@@ -36,9 +36,9 @@ impl Kept {
                 LogReply::Kept { writes: writes.collect(), is_whole: known.is_some() }
             }
             LogCall::Append(..) if known.is_none() => LogReply::Fenced,
-            LogCall::Append(lsn, write) => {
+            LogCall::Append(writes) => {
                 self.fence = Some(epoch);
-                self.writes.insert((epoch, *lsn), write.clone());
+                self.writes.extend(writes.iter().map(|(lsn, write)| ((epoch, *lsn), write.clone())));
                 LogReply::Done
             }
             LogCall::Trim(applied) => {
@@ -77,12 +77,16 @@ mod tests {
         let write = Write { touched: Vec::new(), command: Command::new(b"w") };
         let mut kept = Kept::default();
         let first = LogReply::Kept { writes: Vec::new(), is_whole: false };
-        assert_eq!(kept.call(Epoch(1), &LogCall::Append(1, write.clone())), LogReply::Fenced, "no fence yet");
+        assert_eq!(
+            kept.call(Epoch(1), &LogCall::Append([(1, write.clone())].into())),
+            LogReply::Fenced,
+            "no fence yet"
+        );
         assert_eq!(kept.call(Epoch(1), &LogCall::Fence), first);
-        assert_eq!(kept.call(Epoch(1), &LogCall::Append(1, write.clone())), LogReply::Done);
+        assert_eq!(kept.call(Epoch(1), &LogCall::Append([(1, write.clone())].into())), LogReply::Done);
         let both = LogReply::Kept { writes: vec![(Epoch(1), 1, write.clone())], is_whole: true };
         assert_eq!(kept.call(Epoch(2), &LogCall::Fence), both);
-        assert_eq!(kept.call(Epoch(1), &LogCall::Append(2, write)), LogReply::Fenced);
+        assert_eq!(kept.call(Epoch(1), &LogCall::Append([(2, write)].into())), LogReply::Fenced);
         assert_eq!(kept.call(Epoch(2), &LogCall::Trim(0)), LogReply::Done);
         assert!(kept.is_empty(), "a write of an older tenure counts for nothing once it is recovered");
     }

@@ -1,8 +1,14 @@
 //! Appends writes to the logs.
 //!
+//! Writes that come while an append is on its way share the next one: a log server takes several in little more time
+//! than one. A second append goes all the same once there is enough for it, so that a log far away is not waited for
+//! twice by many.
+//!
 //! The store gets a buffered write only after its entries were changed: a new owner drops the entries of the writes
 //! that it finds in the logs and not in the store (`start.rs`), since they may lack them. Where a log has no room, a
 //! buffered write goes into the store at once, after the writes before it, and its entries are hidden until then.
+
+use std::collections::BTreeMap;
 
 use super::calls::{Call, Purpose};
 use super::task::WriteStep;
@@ -10,36 +16,93 @@ use super::{Owner, TaskId};
 use crate::buffered_writes::BufferedWrite;
 use crate::call::LogCall;
 use crate::config::Application;
-use crate::message::{Action, Notice};
+use crate::message::{Action, Notice, Write};
+
+/// Writes, and bytes of their commands, that are enough for an append beside others.
+const ENOUGH: (usize, usize) = (8, 1 << 20);
+
+/// Writes on their way to the logs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Appending {
+    tasks: Vec<TaskId>,
+    /// Writes of these tasks that were not sent yet, with their numbers.
+    waiting: Vec<(u64, Write)>,
+    bytes: usize,
+    /// Those that were sent together, by the number of the first.
+    sent: BTreeMap<u64, Sent>,
+}
+
+/// An append that `missing` logs have not acknowledged.
+#[derive(Debug, Clone)]
+struct Sent {
+    tasks: Vec<TaskId>,
+    missing: usize,
+}
+
+impl Appending {
+    fn is_due(&self) -> bool {
+        !self.waiting.is_empty()
+            && (self.sent.is_empty() || self.waiting.len() >= ENOUGH.0 || self.bytes >= ENOUGH.1)
+    }
+}
 
 impl<A: Application> Owner<A> {
     pub(super) fn log_write(&mut self, task: TaskId) {
-        let (lsn, missing) = (self.next_lsn, self.config.log_count);
+        let lsn = self.next_lsn;
         self.next_lsn += 1;
         let write = self.writes.get_mut(&task).expect("the caller has it");
-        write.step = WriteStep::Logging { lsn, missing };
+        write.step = WriteStep::Logging { lsn };
         let logged = write.write.clone();
         let (touched, command) = (logged.touched.clone(), Some(logged.command.clone()));
         self.buffered.insert(lsn, BufferedWrite { touched, command, may_apply: false });
-        for server in 0..missing {
-            self.call(Purpose::Write(task), Call::Log(server, LogCall::Append(lsn, logged.clone())));
-        }
+        self.appending.tasks.push(task);
+        self.appending.bytes += logged.command.as_bytes().len();
+        self.appending.waiting.push((lsn, logged));
+        self.append_if_due();
     }
 
-    pub(super) fn write_log_answered(&mut self, task: TaskId, is_kept: bool) {
-        let Some(write) = self.writes.get_mut(&task) else { return };
-        let WriteStep::Logging { lsn, missing } = write.step else { return };
-        if is_kept && missing > 1 {
-            write.step = WriteStep::Logging { lsn, missing: missing - 1 };
+    fn append_if_due(&mut self) {
+        if !self.appending.is_due() {
             return;
         }
+        let (tasks, writes) =
+            (std::mem::take(&mut self.appending.tasks), std::mem::take(&mut self.appending.waiting));
+        self.appending.bytes = 0;
+        let (first, missing) = (writes[0].0, self.config.log_count);
+        let append = LogCall::Append(writes.into());
+        self.appending.sent.insert(first, Sent { tasks, missing });
+        (0..missing).for_each(|server| self.call(Purpose::Append(first), Call::Log(server, append.clone())));
+    }
+
+    /// A log has answered the append whose first write has this number, or never will.
+    pub(super) fn append_answered(&mut self, first: u64, is_kept: bool) {
+        let Some(sent) = self.appending.sent.get_mut(&first) else { return };
+        if is_kept && sent.missing > 1 {
+            sent.missing -= 1;
+            return;
+        }
+        let mut tasks = self.appending.sent.remove(&first).map(|sent| sent.tasks).unwrap_or_default();
+        if !is_kept {
+            self.write_through_for_a_while();
+            // A log that did not take these would not take the others.
+            tasks.append(&mut self.appending.tasks);
+            self.appending.waiting.clear();
+            self.appending.bytes = 0;
+        }
+        tasks.into_iter().for_each(|task| self.was_logged(task, is_kept));
+        self.append_if_due();
+    }
+
+    fn was_logged(&mut self, task: TaskId, is_kept: bool) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        let WriteStep::Logging { lsn } = write.step else { return };
         write.step = WriteStep::Draining { lsn };
         if is_kept {
             write.lsn = Some(lsn);
-            return self.drained(task);
+            self.drained(task);
+        } else {
+            self.hide_entries(task);
         }
-        self.write_through_for_a_while();
-        self.hide_entries(task);
     }
 
     /// The entries of a write that a log did not take are hidden.

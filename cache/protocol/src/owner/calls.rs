@@ -13,6 +13,8 @@ pub(super) enum Purpose {
     Start,
     Read(TaskId),
     Write(TaskId),
+    /// Buffered writes that go to the logs together, by the number of the first.
+    Append(u64),
     /// Part of a read, by its index.
     Part(TaskId, usize),
     /// The owner of another range.
@@ -91,7 +93,7 @@ impl<A: Application> Owner<A> {
             Purpose::SetAside => self.entries_were_dropped(),
             Purpose::Entries => self.entries_answered(reply),
             Purpose::Compact(chunk) => self.compaction_answered(chunk, Some(reply)),
-            Purpose::Apply | Purpose::Trim | Purpose::Peer(_) | Purpose::Suspicion => {}
+            Purpose::Append(_) | Purpose::Apply | Purpose::Trim | Purpose::Peer(_) | Purpose::Suspicion => {}
         }
     }
 
@@ -139,7 +141,7 @@ impl<A: Application> Owner<A> {
             (Purpose::Trim, _) => {}
             (_, LogReply::Fenced) => self.end(Ending::Fenced),
             (Purpose::Start, reply) => self.start_log_answered(Some(reply)),
-            (Purpose::Write(task), reply) => self.write_log_answered(task, reply == LogReply::Done),
+            (Purpose::Append(first), reply) => self.append_answered(first, reply == LogReply::Done),
             _ => {}
         }
     }
@@ -215,7 +217,7 @@ impl<A: Application> Owner<A> {
             (Purpose::Write(task), Call::Cache(CacheCall::Gather(..))) if self.is_plain_write(task) => {
                 self.write_entries_read(task, Vec::new());
             }
-            (Purpose::Write(task), Call::Log(..)) => self.write_log_answered(task, false),
+            (Purpose::Append(first), _) => self.append_answered(first, false),
             (_, Call::Cache(_)) => self.end(Ending::CacheLost),
             (Purpose::Write(task), Call::Store(StoreCall::Query(_))) => self.give_up_leading(task),
             (_, Call::Store(_) | Call::Log(..)) => self.end(Ending::OutcomeUnknown),

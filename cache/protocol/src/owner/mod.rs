@@ -65,6 +65,7 @@ use crate::size_threshold::SizeThreshold;
 
 use admission::Admission;
 use apply::Applying;
+use buffer::Appending;
 use calls::Pending;
 use entry_log::EntryLog;
 use patching::Patching;
@@ -101,6 +102,7 @@ pub struct Owner<A> {
     gaps: Gaps,
     late_splits: Vec<Touched>,
     buffered: BufferedWrites,
+    appending: Appending,
     applying: Applying,
     /// Tasks that continue once the buffered write with this number is applied.
     flushing: Vec<(u64, TaskId)>,
@@ -145,6 +147,7 @@ impl<A: Application> Owner<A> {
             gaps: Gaps::new(domains, config.max_gaps),
             late_splits: Vec::new(),
             buffered: BufferedWrites::new(domains),
+            appending: Appending::default(),
             applying: Applying::default(),
             flushing: Vec::new(),
             next_lsn: 1,

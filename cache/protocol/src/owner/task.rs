@@ -89,8 +89,8 @@ pub(super) enum WriteStep {
     Held,
     /// For the store.
     Storing,
-    /// For `missing` logs.
-    Logging { lsn: u64, missing: usize },
+    /// For the logs.
+    Logging { lsn: u64 },
     /// For the store to take it as a buffered write, because a log has no room.
     Draining { lsn: u64 },
     /// For its entries to be changed.

@@ -41,6 +41,61 @@ fn a_full_log_means_writing_through_and_back_again() {
     assert_eq!(owner.machine.buffered().len(), 1);
 }
 
+/// Appends of the owner to its three logs that have arrived.
+fn appends(servers: &Servers) -> usize {
+    servers.calls.get("append").copied().unwrap_or(0)
+}
+
+/// An owner whose first append is on its way, and writes of as many rows that wait for it.
+fn waiting(count: u64) -> (Servers, OneOwner, Vec<u64>) {
+    let (mut servers, mut owner) = seated();
+    owner.holds = |action| matches!(action, Action::Log(_, _, _, LogCall::Append(_)));
+    owner.change(&mut servers, 100, put(0));
+    let change = |key| owner.change(&mut servers, 101 + u32::try_from(key).unwrap(), put(key));
+    let waiting = (1..=count).map(change).collect();
+    (servers, owner, waiting)
+}
+
+#[test]
+fn writes_that_wait_for_an_append_share_the_next_one() {
+    let (mut servers, mut owner, writes) = waiting(5);
+    assert_eq!(owner.held.len(), 3, "one append to three logs");
+    owner.let_go(&mut servers);
+    assert_eq!(appends(&servers), 6);
+    assert!(writes.iter().all(|write| owner.writes[write] == WriteOutcome::Done));
+    assert_eq!(owner.machine.buffered().len(), 6);
+    let mut next = OneOwner::started(&mut servers, config(), 2);
+    next.wait(&mut servers, 1);
+    assert!((1..=5).all(|key| servers.store.rows[&key].version == 101 + u32::try_from(key).unwrap()));
+}
+
+#[test]
+fn enough_writes_go_to_the_logs_beside_an_append() {
+    let (mut servers, mut owner, writes) = waiting(7);
+    assert_eq!(owner.held.len(), 3);
+    let eighth = owner.change(&mut servers, 120, put(8));
+    assert_eq!(owner.held.len(), 6, "eight are enough");
+    // The second append is acknowledged before the first.
+    let held = std::mem::take(&mut owner.held);
+    owner.let_some_go(&mut servers, &held[3..], crate::one_owner::no_call);
+    assert!(writes.iter().chain([&eighth]).all(|write| owner.writes[write] == WriteOutcome::Done));
+    assert_eq!(owner.writes.len(), 8, "the first is not acknowledged");
+    owner.let_some_go(&mut servers, &held[..3], crate::one_owner::no_call);
+    assert_eq!(owner.writes.len(), 9);
+}
+
+#[test]
+fn writes_that_wait_for_an_append_that_fails_go_to_the_store() {
+    let (mut servers, mut owner, writes) = waiting(5);
+    servers.logs[1].is_full = true;
+    owner.let_go(&mut servers);
+    assert_eq!(appends(&servers), 3, "what waited was not sent");
+    assert!(writes.iter().all(|write| owner.writes[write] == WriteOutcome::Done));
+    assert!(owner.machine.buffered().is_empty());
+    assert!((1..=5).all(|key| servers.store.rows[&key].version == 101 + u32::try_from(key).unwrap()));
+    assert_eq!(owner.notices, [Notice::WritingThrough]);
+}
+
 #[test]
 fn a_new_owner_finds_what_was_acknowledged() {
     let (mut servers, mut owner) = seated();
@@ -170,7 +225,10 @@ fn passes_over(action: &Action) -> bool {
 fn who_depends_on_a_refused_write_hears_of_it_once_no_owner_will_carry_it_out() {
     let (mut servers, mut owner) = seated();
     servers.store.forbidden.push(100);
-    owner.holds = |action| applies(action) || matches!(action, Action::Log(_, _, _, LogCall::Append(2, _)));
+    owner.holds = |action| {
+        let is_second = |call: &LogCall| matches!(call, LogCall::Append(writes) if writes[0].0 == 2);
+        applies(action) || matches!(action, Action::Log(_, _, _, call) if is_second(call))
+    };
     owner.change(&mut servers, 100, put(3));
     let request = owner.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
     let held = std::mem::take(&mut owner.held);

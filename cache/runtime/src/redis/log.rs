@@ -69,27 +69,25 @@ impl RedisLog {
     async fn run(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Result<LogReply> {
         let keys = Keys::of(&self.namespace, range);
         match call {
-            LogCall::Fence => self.script(&self.scripts.fence, &keys, epoch, None).await,
-            LogCall::Append(lsn, write) => {
-                let mut item = Vec::with_capacity(write.command.as_bytes().len() + HEADER_BYTES);
-                item.extend_from_slice(format!("{}:{lsn}:", epoch.0).as_bytes());
-                encode_write(&mut item, lsn, &write);
-                self.append(&keys, epoch, item).await
+            LogCall::Fence => self.script(&self.scripts.fence, &keys, epoch, &[]).await,
+            LogCall::Append(writes) => {
+                let items: Vec<_> = writes.iter().map(|(lsn, write)| item(epoch, *lsn, write)).collect();
+                self.append(&keys, epoch, &items).await
             }
             LogCall::Trim(applied) => {
                 let applied = applied.to_string().into_bytes();
-                self.script(&self.scripts.trim, &keys, epoch, Some(applied)).await
+                self.script(&self.scripts.trim, &keys, epoch, &[applied]).await
             }
         }
     }
 
     /// Only the owner that fenced the log last finds its list.
-    async fn append(&self, keys: &Keys, epoch: Epoch, item: Vec<u8>) -> Result<LogReply> {
+    async fn append(&self, keys: &Keys, epoch: Epoch, items: &[Vec<u8>]) -> Result<LogReply> {
         let mut push = redis::cmd("RPUSHX");
-        push.arg(keys.log_of(epoch)).arg(&item);
+        push.arg(keys.log_of(epoch)).arg(items);
         let run = |mut connection| async move { push.query_async::<Value>(&mut connection).await };
         match self.connection.run(self.connection.link().await?, run).await? {
-            Answer::Value(Value::Int(0)) => self.script(&self.scripts.append, keys, epoch, Some(item)).await,
+            Answer::Value(Value::Int(0)) => self.script(&self.scripts.append, keys, epoch, items).await,
             answer => replied(answer),
         }
     }
@@ -99,10 +97,10 @@ impl RedisLog {
         script: &Script,
         keys: &Keys,
         epoch: Epoch,
-        argument: Option<Vec<u8>>,
+        arguments: &[Vec<u8>],
     ) -> Result<LogReply> {
         let mut invocation = script.key(keys.log_fence());
-        invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(argument);
+        invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(arguments);
         let run = |mut connection| async move { invocation.invoke_async::<Value>(&mut connection).await };
         replied(self.connection.run(self.connection.link().await?, run).await?)
     }
@@ -132,6 +130,14 @@ fn fenced(found: &[Value]) -> Result<LogReply> {
 }
 
 /// `<epoch>:<lsn>:`, and the write.
+fn item(epoch: Epoch, lsn: u64, write: &Write) -> Vec<u8> {
+    let mut item = Vec::with_capacity(write.command.as_bytes().len() + HEADER_BYTES);
+    item.extend_from_slice(format!("{}:{lsn}:", epoch.0).as_bytes());
+    encode_write(&mut item, lsn, write);
+    item
+}
+
+/// What [`item`] makes.
 fn kept(item: &Value) -> Result<((Epoch, u64), Write)> {
     let Value::BulkString(item) = item else { return Err(foreign_data()) };
     let mut parts = item.splitn(3, |byte| *byte == b':');

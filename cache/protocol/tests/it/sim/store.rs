@@ -202,7 +202,9 @@ impl LogServer {
         let Some(kept) = self.ranges.get_mut(&range) else { return LogReply::Fenced };
         match call {
             LogCall::Append(..) if self.is_full => return LogReply::Full,
-            LogCall::Append(lsn, write) => drop(kept.writes.insert((epoch, *lsn), write.clone())),
+            LogCall::Append(writes) => {
+                kept.writes.extend(writes.iter().map(|(lsn, write)| ((epoch, *lsn), write.clone())));
+            }
             LogCall::Trim(applied) => {
                 kept.writes.retain(|(written, lsn), _| *written >= epoch && lsn > applied);
             }

@@ -52,10 +52,10 @@ local items = redis.call('LRANGE', list(mine), 1, -1)
 if #items > 0 then redis.call('DEL', KEYS[3]) end
 return {1, 1 - redis.call('EXISTS', KEYS[3]), items}";
 
-/// `ARGV` item. Returns 0 fenced, 1 done.
+/// `ARGV` items, at most a few. Returns 0 fenced, 1 done.
 const APPEND: &str = "if is_fenced or not last then return 0 end
 take()
-redis.call('RPUSH', list(mine), ARGV[2])
+redis.call('RPUSH', list(mine), unpack(ARGV, 2))
 return 1";
 
 /// `ARGV` the last number that the store has. Returns 0 fenced, 1 done. The last removed item becomes the empty

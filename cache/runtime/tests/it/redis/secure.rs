@@ -35,7 +35,10 @@ async fn an_encrypted_server_is_believed_if_the_authority_has_signed_it() {
     let log = RedisLog::new(&url, "secure").unwrap().with_patience(AT_MOST).with_tls(ours.clone()).unwrap();
     log.call(RangeId(0), Epoch(1), LogCall::Fence).await.unwrap();
     let write = Write { touched: vec![(0, Interval::all())], command: Command::new(b"raise") };
-    assert_eq!(log.call(RangeId(0), Epoch(1), LogCall::Append(1, write)).await.unwrap(), LogReply::Done);
+    assert_eq!(
+        log.call(RangeId(0), Epoch(1), LogCall::Append([(1, write)].into())).await.unwrap(),
+        LogReply::Done
+    );
     // One sentence for each mistake.
     let unknown = refused(&url, RedisTls::new(other.pem()).unwrap()).await;
     assert!(
