@@ -2,7 +2,9 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::rc::Rc;
+use std::time::Duration;
 
 use lacuna_base::{Error, Result};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, real_sets};
@@ -26,6 +28,10 @@ pub struct Setting {
     pub seed: u64,
     /// The only figure to make.
     pub only: Option<String>,
+    /// How long a point is measured, where a figure measures for a time.
+    pub time: Option<Duration>,
+    /// How often each point is measured, where a figure can do that more than once; once if `None`.
+    pub runs: Option<NonZeroU32>,
 }
 
 /// The work under way.
@@ -100,6 +106,18 @@ impl<'a> Session<'a> {
     /// As [`query_count`](Self::query_count), where a figure has a number of its own.
     pub(crate) fn query_count_or(&self, own: usize) -> usize {
         self.setting.queries.unwrap_or(own)
+    }
+
+    /// How long a point is measured: as asked, else the figure's own time.
+    #[cfg(feature = "cache")]
+    pub(crate) fn time_or(&self, own: Duration) -> Duration {
+        self.setting.time.unwrap_or(own)
+    }
+
+    /// How often each point is measured.
+    #[cfg(feature = "cache")]
+    pub(crate) fn runs(&self) -> u32 {
+        self.setting.runs.map_or(1, NonZeroU32::get)
     }
 
     /// Says what is being done.

@@ -1,9 +1,9 @@
 //! Figure 7 and table 3: what the size of a cached result does to gain and hit rate.
 
-use crate::paper::{Axis, Claim, Finding, Plot, Session};
+use crate::paper::{Axis, Claim, Finding, Plot, Session, Summary};
 use lacuna_base::Result;
 
-use super::stage::{BACK, beside, improvements, line, notes, panel, run, setup, table};
+use super::stage::{BACK, beside, improvements, line, notes, panel, run, setup, summary, table};
 use crate::cache_bench::setup::{Setup, StoreKind, System};
 
 /// Shares of scans of figure 7.
@@ -49,12 +49,13 @@ pub(super) fn hit_rates(session: &mut Session<'_>) -> Result<Finding> {
             for ((rows, name), paper) in CARDINALITIES.into_iter().zip(paper) {
                 let setup = setup(session, BACK, StoreKind::MariaDb, 99);
                 let setup = Setup { rows, columns, cache_bytes: Some(bytes * setup.records), ..setup };
-                let row = run(session, setup)?;
-                let rate = row.hit_rate().map(|rate| rate * 100.0);
+                let runs = run(session, setup)?;
+                let rate = summary(&runs, |row| row.hit_rate().unwrap_or(0.0) * 100.0);
                 let what = format!("{name}, {columns} columns, {memory}: hit rate, %");
-                claims.push(Claim::new(what, paper, rate));
-                lines.push((format!("{rows}"), vec![bytes as f64, columns as f64, rate.unwrap_or(0.0)]));
-                all.push(row);
+                claims.push(Claim::of_runs(what, paper, Some(rate)));
+                let place = [bytes as f64, columns as f64].map(Summary::once);
+                lines.push((format!("{rows}"), place.into_iter().chain([rate]).collect()));
+                all.push(runs);
             }
         }
     }

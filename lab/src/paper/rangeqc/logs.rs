@@ -1,6 +1,6 @@
 //! Table 1: log records of buffered writes, by partitions, before and after compaction.
 
-use crate::paper::{Claim, Finding, Session};
+use crate::paper::{Claim, Finding, Session, Summary};
 use lacuna_base::Result;
 use lacuna_base::hash::hash_bytes;
 use lacuna_cache_protocol::{Interval, LogRecord, compact, write_chunk};
@@ -28,7 +28,10 @@ pub(super) fn sizes(session: &mut Session<'_>) -> Result<Finding> {
             let (before, after) = chunk_bytes(writes, pending, partitions, session.seed());
             let what = format!("{name}, {partitions} partitions: after over before");
             claims.push(Claim::new(what, paper, Some(after as f64 / before as f64)));
-            rows.push((name.to_owned(), vec![partitions as f64, before as f64 / 1e3, after as f64 / 1e3]));
+            rows.push((
+                name.to_owned(),
+                [partitions as f64, before as f64 / 1e3, after as f64 / 1e3].map(Summary::once).to_vec(),
+            ));
         }
     }
     let tables = vec![table("log records", &header, rows)];

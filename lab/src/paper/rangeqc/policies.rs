@@ -26,11 +26,8 @@ pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
         for (share, paper) in [(10.0, paper[0]), (99.0, paper[1])] {
             let line = line(name, &SHARES, &values);
             if !paper.is_nan() {
-                claims.push(Claim::new(
-                    format!("{name}, improvement at {share} % scans, %"),
-                    paper,
-                    line.at(share),
-                ));
+                let what = format!("{name}, improvement at {share} % scans, %");
+                claims.push(Claim::of_runs(what, paper, line.summary_at(share)));
             }
         }
         lines.push(line(name, &SHARES, &values));

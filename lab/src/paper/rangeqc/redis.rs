@@ -1,24 +1,25 @@
 //! Figures 8 and 9: Redis alone beside entries of single results, and β 0 beside β 100.
 
-use std::rc::Rc;
-
-use crate::paper::{Axis, Claim, Finding, Line, Session};
+use crate::paper::{Axis, Claim, Finding, Line, Session, Summary};
 use lacuna_base::Result;
 
-use super::stage::{BACK, beside, line, notes, panel, setup, share_header, table};
-use crate::cache_bench::row::Row;
+use super::stage::{
+    BACK, Runs, beside, line, notes, panel, ratio, setup, share_header, summary, table, throughputs,
+};
 use crate::cache_bench::setup::{Setup, StoreKind, System};
 
 const STORE: StoreKind = StoreKind::PostgresAsync;
 /// Shares of scans.
 const SHARES: [u64; 7] = [10, 25, 50, 75, 90, 99, 100];
 
-fn throughput(name: &str, rows: &[Rc<Row>]) -> Line {
-    line(name, &SHARES, &rows.iter().map(|row| row.throughput()).collect::<Vec<_>>())
+fn throughput(name: &str, rows: &[Runs]) -> Line {
+    line(name, &SHARES, &throughputs(rows))
 }
 
-fn ratio(one: &Line, other: &Line, share: f64) -> Option<f64> {
-    Some(one.at(share)? / other.at(share)?)
+/// The throughput of `one` over that of `other` where `share` percent of the operations are scans.
+fn at_share(one: &[Runs], other: &[Runs], share: u64) -> Option<Summary> {
+    let place = SHARES.iter().position(|known| *known == share)?;
+    Some(ratio(&one[place], &other[place]))
 }
 
 /// Figure 8.
@@ -33,10 +34,11 @@ pub(super) fn naive(session: &mut Session<'_>) -> Result<Finding> {
         throughput("one Lua script", &lua),
     ];
     let claims = vec![
-        Claim::new("10 % scans: Redis over ours", 6.0, ratio(&lines[1], &lines[0], 10.0)),
-        Claim::new("100 % scans: ours over Redis", 2.0, ratio(&lines[0], &lines[1], 100.0)),
+        Claim::of_runs("10 % scans: Redis over ours", 6.0, at_share(&two, &ours, 10)),
+        Claim::of_runs("100 % scans: ours over Redis", 2.0, at_share(&ours, &two, 100)),
     ];
-    let anomalies = |rows: &[Rc<Row>]| rows.iter().map(|row| row.anomalies as f64).collect();
+    let anomalies =
+        |rows: &[Runs]| rows.iter().map(|runs| summary(runs, |row| row.anomalies as f64)).collect();
     let counted = vec![
         ("beta 0 %".to_owned(), anomalies(&ours)),
         ("ZRANGE and MGET".to_owned(), anomalies(&two)),
@@ -44,8 +46,7 @@ pub(super) fn naive(session: &mut Session<'_>) -> Result<Finding> {
     ];
     let tables = vec![table("anomalies", &share_header("scans", &SHARES), counted)];
     let plots = vec![panel("throughput", Axis::linear("operations a second"), lines)];
-    let all: Vec<Rc<Row>> = ours.into_iter().chain(two).chain(lua).collect();
-    let mut notes = notes(session, &all);
+    let mut notes = notes(session, ours.iter().chain(&two).chain(&lua));
     notes.push(
         "The report cuts cached results into single records for β 0; ours never caches a record twice, and puts results \
          together from what overlaps, at the owner. Updates of the Redis baselines may be of any record, as its clients keep \
@@ -63,11 +64,11 @@ pub(super) fn beta(session: &mut Session<'_>) -> Result<Finding> {
     })?;
     let lines = vec![throughput("beta 100 %", &whole), throughput("beta 0 %", &parts)];
     let claims = vec![
-        Claim::new("10 % scans: beta 0 over 100", 4.0, ratio(&lines[1], &lines[0], 10.0)),
-        Claim::new("99 % scans: beta 100 over 0", 1.4, ratio(&lines[0], &lines[1], 99.0)),
-        Claim::new("100 % scans: beta 100 over 0", 2.0, ratio(&lines[0], &lines[1], 100.0)),
+        Claim::of_runs("10 % scans: beta 0 over 100", 4.0, at_share(&parts, &whole, 10)),
+        Claim::of_runs("99 % scans: beta 100 over 0", 1.4, at_share(&whole, &parts, 99)),
+        Claim::of_runs("100 % scans: beta 100 over 0", 2.0, at_share(&whole, &parts, 100)),
     ];
     let plots = vec![panel("write-back", Axis::linear("operations a second"), lines)];
-    let all: Vec<Rc<Row>> = whole.into_iter().chain(parts).collect();
-    Ok(Finding { plots, claims, notes: notes(session, &all), tables: Vec::new() })
+    let notes = notes(session, whole.iter().chain(&parts));
+    Ok(Finding { plots, claims, notes, tables: Vec::new() })
 }
