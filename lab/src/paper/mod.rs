@@ -57,6 +57,8 @@ pub use model::{
 };
 pub use output::{OutputFile, files, to_text};
 pub use page::{judged, with_section};
+#[cfg(all(test, feature = "cache"))]
+pub(crate) use rangeqc::chunks_of;
 pub use session::{Session, Setting, Step, TestBed, figures, run};
 pub use summary::Summary;
 pub use surf::Events as SensorEvents;

@@ -10,6 +10,7 @@
 mod load;
 mod one_run;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
@@ -42,6 +43,12 @@ pub(crate) struct Pair {
 }
 
 impl Bench {
+    /// Runs whose stores have their data in `folder` where they have little memory.
+    pub(crate) fn with_data_folder(folder: Option<PathBuf>) -> Self {
+        let databases = [Databases::with_data_folder(folder.clone()), Databases::with_data_folder(folder)];
+        Self { databases, runs: 0 }
+    }
+
     /// Measures one setup. Servers end with the thread that calls this.
     ///
     /// # Errors
@@ -90,7 +97,7 @@ impl Bench {
         interrupt::check()?;
         say(format!("{}: starting servers", setup.system.name()));
         let databases = &mut self.databases[place];
-        databases.start(setup.store)?;
+        databases.start(&setup)?;
         let servers = start_redis(&setup)?;
         self.runs += 1;
         let runtime = runtime()?;

@@ -8,6 +8,7 @@ use lacuna_testkit::servers::Redis;
 
 use super::load::{Load, Stretch};
 use crate::cache_bench::bare::Bare;
+use crate::cache_bench::log_notes::LogNotes;
 use crate::cache_bench::pinned::pinned_bytes;
 use crate::cache_bench::records::version_of;
 use crate::cache_bench::row::Row;
@@ -30,6 +31,8 @@ pub(super) struct Run {
     ran: Duration,
     /// Bytes that log servers held, with the seconds from the first operation.
     pinned: Vec<(f64, u64)>,
+    /// The calls of the first log server until the last operation, where they are noted.
+    log: Option<LogNotes>,
 }
 
 impl Run {
@@ -45,13 +48,14 @@ impl Run {
         say(format!("{name}: loading {} records", setup.records));
         let servers = RunServers::prepare(databases, servers, &setup, run).await?;
         let system = system::open(&setup, &servers).await?;
-        let load = Arc::new(Load::new(setup, system));
+        let load = Arc::new(Load::new(setup, system, &servers.versions));
         if load.setup.is_warm {
             say(format!("{name}: warming up"));
             load.warm_up().await?;
         }
+        servers.hold_back();
         let before = load.system.traffic();
-        Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new() })
+        Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new(), log: None })
     }
 
     /// Name of the measured system.
@@ -63,6 +67,8 @@ impl Run {
     /// from clients.
     pub(super) async fn go(&mut self, length: Length, parts: u32) -> Result<()> {
         let took = self.work(length, parts).await?;
+        // Writes are still pending now.
+        self.log = self.load.system.log_notes();
         self.pass(took).await
     }
 
@@ -115,12 +121,14 @@ impl Run {
         self.load.system.stop().await?;
         let drain = start.elapsed();
         let traffic = self.load.system.traffic().since(self.before);
-        let lost = if self.load.setup.system.has_store() {
-            lost_updates(&self.load, &self.servers).await?
-        } else {
-            0
-        };
-        Ok(self.load.row(traffic, (self.ran, drain), self.pinned, lost))
+        let setup = &self.load.setup;
+        let shown = if setup.system.has_store() { versions(setup, &self.servers).await? } else { Vec::new() };
+        let lost = (0..).zip(&shown).filter(|(record, shown)| self.load.is_lost(*record, **shown)).count();
+        let row = self.load.row(traffic, (self.ran, drain), self.pinned, lost as u64, self.log);
+        if row.failures == 0 && lost == 0 {
+            self.servers.keep_rows(setup, shown);
+        }
+        Ok(row)
     }
 }
 
@@ -141,22 +149,21 @@ async fn watch(
     Ok(samples)
 }
 
-/// Records whose newest acknowledged update the store lacks, asked past every cache.
-async fn lost_updates(load: &Load, servers: &RunServers) -> Result<u64> {
+/// The versions that the store has of all records, asked past every cache.
+async fn versions(setup: &Setup, servers: &RunServers) -> Result<Vec<u64>> {
     let bare = Bare::open(&servers.direct_url, 1).await?;
-    let count = load.setup.records_of_a_table();
-    let mut lost = 0;
-    for table in 0..load.setup.tables() {
+    let count = setup.records_of_a_table();
+    let mut versions = Vec::new();
+    for table in 0..setup.tables() {
         for first in
             (table * count..(table + 1) * count).step_by(usize::try_from(BATCH).expect("it is small"))
         {
             let last = (first + BATCH).min((table + 1) * count) - 1;
-            let rows = bare.scan(table, first, last, 1).await?;
-            for (record, row) in (first..).zip(&rows) {
-                lost += u64::from(load.is_lost(record, version_of(&row[0])?));
+            for row in &bare.scan(table, first, last, 1).await? {
+                versions.push(version_of(&row[0])?);
             }
         }
     }
     bare.close().await;
-    Ok(lost)
+    Ok(versions)
 }

@@ -10,6 +10,8 @@ mod stage;
 
 use crate::paper::figure::{figure, table};
 use crate::paper::{Figure, Paper};
+#[cfg(test)]
+pub(crate) use logs::chunks_of;
 
 /// The numbers of the report.
 pub(crate) static PAPER: Paper = Paper {
@@ -63,7 +65,7 @@ static FIGURES: [Figure; 12] = [
         1,
         "log records before and after compaction",
         logs::sizes,
-        "Pairs that cancel go; partitions matter little.",
+        "What the store has goes; what it does not have yet stays.",
     ),
     figure(4, "pinned memory by the share of scans", pinned::by_share_of_scans, "Fewer updates pin less."),
     figure(

@@ -219,6 +219,7 @@ mod tests {
             anomalies: 0,
             lost_updates: 0,
             failures: 0,
+            log: None,
         })
     }
 
