@@ -143,6 +143,16 @@ impl Row {
         self.per_operation(self.traffic.store_queries + self.traffic.store_writes)
     }
 
+    /// Round trips to cache servers for an operation.
+    pub(crate) fn cache_trips(&self) -> f64 {
+        self.per_operation(self.traffic.cache_trips)
+    }
+
+    /// Round trips to log servers for an operation.
+    pub(crate) fn log_trips(&self) -> f64 {
+        self.per_operation(self.traffic.log_trips)
+    }
+
     /// The most bytes that log servers held in the middle fifth of the run.
     pub(crate) fn pinned_middle(&self) -> u64 {
         self.pinned_between(0.4, 0.6).max().unwrap_or(0)
@@ -199,8 +209,8 @@ impl Row {
             scan_us: self.scan_us,
             update_us: self.update_us,
             hit_rate: self.hit_rate(),
-            cache_trips: self.per_operation(self.traffic.cache_trips),
-            log_trips: self.per_operation(self.traffic.log_trips),
+            cache_trips: self.cache_trips(),
+            log_trips: self.log_trips(),
             store_statements: self.store_statements(),
             store_avoided: 1.0 - self.store_statements(),
             pinned_middle: self.pinned_middle(),

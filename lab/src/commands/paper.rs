@@ -6,6 +6,8 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+#[cfg(feature = "cache")]
+use crate::cache_bench::interrupt;
 use crate::paper::{self, Paper, Provenance, Setting, Step};
 use clap::Args;
 use lacuna_base::{Error, Result as CoreResult};
@@ -72,6 +74,10 @@ pub(super) struct PaperArgs {
     #[arg(long, value_name = "N", value_parser = runs)]
     runs: Option<NonZeroU32>,
 
+    /// Where the stores of rangeqc that have little memory keep their data, on a disk [default: the folder of this program]
+    #[arg(long, value_name = "DIR")]
+    data_folder: Option<PathBuf>,
+
     /// Seed of keys, queries and hashes
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -115,9 +121,11 @@ pub(super) fn run(args: &PaperArgs) -> Result<()> {
     if args.verdicts {
         return judge(args, paper);
     }
-    if paper.name != TIMED && (args.seconds.is_some() || args.runs.is_some()) {
-        let message =
-            format!("--seconds and --runs are for {TIMED}; {} takes --keys and --queries", paper.name);
+    if paper.name != TIMED && (args.seconds.is_some() || args.runs.is_some() || args.data_folder.is_some()) {
+        let message = format!(
+            "--seconds, --runs and --data-folder are for {TIMED}; {} takes --keys and --queries",
+            paper.name
+        );
         return Err(Error::invalid_input(message).into());
     }
     make(args, paper)
@@ -201,8 +209,15 @@ fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
         only: args.figure.clone(),
         time: args.seconds,
         runs: args.runs,
+        data_folder: args.data_folder.clone(),
     };
-    let findings = measure(paper, &setting)?;
+    let measured = measure(paper, &setting);
+    #[cfg(feature = "cache")]
+    if interrupt::is_interrupted() {
+        drop(is_new.then(|| fs::remove_dir(&folder)));
+        return Err(lacuna_cli::Failure::Exit(interrupt::EXIT_CODE));
+    }
+    let findings = measured?;
     let command = command_line(args, paper);
     let provenance = Provenance { command, machine: cpu_model(), seed: args.seed, load: load() };
     let mut out = Output::new();

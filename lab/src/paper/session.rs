@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub struct Setting {
     pub only: Option<String>,
     /// How long a point is measured, where a figure measures for a time.
     pub time: Option<Duration>,
+    /// Where a store that is measured with little memory has its data.
+    pub data_folder: Option<PathBuf>,
     /// How often each point is measured, where a figure can do that more than once; once if `None`.
     pub runs: Option<NonZeroU32>,
 }
@@ -118,6 +121,12 @@ impl<'a> Session<'a> {
     #[cfg(feature = "cache")]
     pub(crate) fn runs(&self) -> u32 {
         self.setting.runs.map_or(1, NonZeroU32::get)
+    }
+
+    /// Where a store that is measured with little memory has its data; its own choice if `None`.
+    #[cfg(feature = "cache")]
+    pub(crate) fn data_folder(&self) -> Option<PathBuf> {
+        self.setting.data_folder.clone()
     }
 
     /// Says what is being done.

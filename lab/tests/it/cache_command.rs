@@ -150,7 +150,7 @@ fn wrong_arguments_end_with_two() {
         ("paper rangeqc --seconds 0", "measures nothing"),
         ("paper rangeqc --runs 0", "1 to 99"),
         ("paper rangeqc --keys many", "`many` is not a count"),
-        ("paper rencoder --runs 3", "--seconds and --runs are for rangeqc"),
+        ("paper rencoder --runs 3", "--seconds, --runs and --data-folder are for rangeqc"),
         ("cache-bench --nonsense", "--nonsense"),
         ("cache-bars --only speed", "hit, delay, beta"),
         ("paper rangeqc --figure 2", "choose one of"),

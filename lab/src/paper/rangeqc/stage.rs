@@ -9,14 +9,23 @@ use lacuna_base::Result;
 use lacuna_cache_protocol::Policy;
 
 use crate::cache_bench::interrupt;
+use crate::cache_bench::records::COLUMN_BYTES;
 use crate::cache_bench::row::Row;
 use crate::cache_bench::run::Bench;
-use crate::cache_bench::setup::{Length, Setup, StoreKind, System};
+use crate::cache_bench::setup::{Length, RECORD_BYTES_IN_STORE, Setup, StoreKind, System};
 
 /// Records here and in the report.
 const RECORDS: (usize, usize) = (2_000, 10_000_000);
 /// How long a point is measured, unless a time or a number of operations is asked for.
 const TIME: Duration = Duration::from_secs(3);
+
+/// Bytes of results that a cache holds at most: what a machine of 24 GB can spare. Where all results of a figure would take more,
+/// it has fewer records.
+pub(super) const CACHE_BYTES: u64 = 8_000_000_000;
+/// What a cache server takes for a byte of a result, in hundredths: YCSB's characters, and its own bookkeeping.
+const RESULT_PERCENT: u64 = 130;
+/// Records at least where a quarter of the rows are in memory: a server of a database needs some megabytes.
+const MIN_DISK_RECORDS: u64 = 20_000;
 
 /// The range cache by its policies.
 pub(super) const AROUND: System = System::Lacuna(Policy::WriteAround);
@@ -27,6 +36,9 @@ pub(super) const BACK: System = System::Lacuna(Policy::WriteBack);
 
 /// Shares of scans, in percent, of the report's figures.
 pub(super) const SHARES: [u64; 7] = [10, 25, 50, 75, 90, 95, 99];
+
+/// Shares of scans where a quarter of the rows are in memory: each point takes longer there.
+pub(super) const DISK_SHARES: [u64; 4] = [10, 50, 90, 99];
 
 /// The rows of one setup, run by run.
 pub(super) type Runs = Vec<Rc<Row>>;
@@ -40,6 +52,12 @@ pub(super) fn setup(session: &Session<'_>, system: System, store: StoreKind, sca
         scan_percent,
         ..Setup::new(system, store)
     }
+}
+
+/// The same with memory for a quarter of the rows.
+pub(super) fn on_disk(setup: Setup) -> Setup {
+    let records = setup.records.max(MIN_DISK_RECORDS);
+    Setup { records, store_memory: Some(records * RECORD_BYTES_IN_STORE / 4), ..setup }
 }
 
 /// How long a point is: as asked, else `own`.
@@ -60,15 +78,18 @@ pub(super) fn run(session: &mut Session<'_>, setup: Setup) -> Result<Runs> {
     (0..runs).map(one).collect()
 }
 
-/// What `setup` is in the run with this number: clients make other choices.
+/// What `setup` is in the run with this number: clients make other choices. All of its results fit into the cache.
 fn of_run(setup: Setup, number: u32) -> Setup {
-    Setup { seed: setup.seed.wrapping_add(number.into()), ..setup }
+    let result = setup.rows * setup.columns as u64 * COLUMN_BYTES as u64;
+    let records = setup.records.min(CACHE_BYTES * 100 / RESULT_PERCENT / result);
+    Setup { seed: setup.seed.wrapping_add(number.into()), records, ..setup }
 }
 
 fn measure(session: &mut Session<'_>, setup: Setup, number: u32) -> Result<Row> {
+    let folder = session.data_folder();
     let bench = session.once("servers of the cache".to_owned(), |_| {
         interrupt::watch()?;
-        Ok(RefCell::new(Bench::default()))
+        Ok(RefCell::new(Bench::with_data_folder(folder)))
     })?;
     let (system, store, share) = (setup.system.name(), setup.store.name(), setup.scan_percent);
     let what = format!("run {} of {}, {system} over {store}, {share} % scans", number + 1, session.runs());
@@ -121,7 +142,7 @@ pub(super) fn ratio(one: &Runs, other: &Runs) -> Summary {
 }
 
 /// By how many percent `one` has more throughput than `other`.
-fn improvement(one: &Runs, other: &Runs) -> Summary {
+pub(super) fn improvement(one: &Runs, other: &Runs) -> Summary {
     Summary::of(ratios(one, other).map(|ratio| (ratio - 1.0) * 100.0))
 }
 
@@ -168,10 +189,23 @@ pub(super) fn notes<'a>(session: &Session<'_>, rows: impl IntoIterator<Item = &'
     let ours = rows.iter().filter(|row| matches!(row.setup.system, System::Lacuna(_)));
     let anomalies: u64 = ours.map(|row| row.anomalies).sum();
     let lost: u64 = rows.iter().map(|row| row.lost_updates).sum();
-    vec![
+    let mut notes = vec![
         size_sentence(session, &rows),
         format!("Of ours, {anomalies} scans were anomalies, and {lost} records lost an acknowledged update."),
-    ]
+    ];
+    notes.extend(memory_sentence(&rows));
+    notes
+}
+
+/// The memory of stores that have too little of it.
+fn memory_sentence(rows: &[&Rc<Row>]) -> Option<String> {
+    let limited = rows.iter().find_map(|row| Some((row.setup.store_memory?, row.setup.records)));
+    let (memory, records) = limited?;
+    Some(format!(
+        "With a quarter of the rows in memory, the server of the database has {} MB for {} MB of rows, and reads the others from the disk, past          the page cache of the system (`O_DIRECT`). The report's database has memory for all rows: there, only writes wait for the disk.",
+        shown(memory as f64 / 1e6),
+        shown((records * RECORD_BYTES_IN_STORE) as f64 / 1e6)
+    ))
 }
 
 /// Records, time and runs.
@@ -200,32 +234,37 @@ fn size_sentence(session: &Session<'_>, rows: &[&Rc<Row>]) -> String {
     format!("{}; {length} a point, {runs}.", records.join(", and "))
 }
 
+/// A run of a second that did nothing else.
+#[cfg(test)]
+pub(super) fn row_of(scans: u64) -> Row {
+    Row {
+        setup: Setup::new(BACK, StoreKind::Sqlite),
+        scans,
+        updates: 0,
+        seconds: 1.0,
+        drain_seconds: 0.0,
+        scan_us: None,
+        update_us: None,
+        traffic: crate::cache_bench::system::Traffic::default(),
+        pinned: Vec::new(),
+        anomalies: 0,
+        lost_updates: 0,
+        failures: 0,
+        log: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A run of a second.
-    fn row(scans: u64) -> Rc<Row> {
-        Rc::new(Row {
-            setup: Setup::new(BACK, StoreKind::Sqlite),
-            scans,
-            updates: 0,
-            seconds: 1.0,
-            drain_seconds: 0.0,
-            scan_us: None,
-            update_us: None,
-            traffic: crate::cache_bench::system::Traffic::default(),
-            pinned: Vec::new(),
-            anomalies: 0,
-            lost_updates: 0,
-            failures: 0,
-            log: None,
-        })
+    fn runs(scans: [u64; 3]) -> Runs {
+        scans.map(|scans| Rc::new(row_of(scans))).to_vec()
     }
 
     #[test]
     fn ratios_are_made_before_medians() {
-        let (one, other) = (vec![row(100), row(40), row(90)], vec![row(50), row(20), row(30)]);
+        let (one, other) = (runs([100, 40, 90]), runs([50, 20, 30]));
         assert_eq!(ratio(&one, &other), Summary { median: 2.0, extent: Some((2.0, 3.0)) });
         assert_eq!(improvements(&[one], &[other]), [Summary { median: 100.0, extent: Some((100.0, 200.0)) }]);
     }
@@ -236,5 +275,21 @@ mod tests {
         let other = of_run(setup.clone(), 2);
         assert_eq!((other.seed, other.records), (setup.seed + 2, setup.records));
         assert_eq!(of_run(setup.clone(), 0).seed, setup.seed);
+    }
+
+    #[test]
+    fn all_results_fit_into_the_cache() {
+        let million = Setup { records: 1_000_000, ..Setup::new(BACK, StoreKind::MariaDb) };
+        assert_eq!(of_run(million.clone(), 0).records, 1_000_000);
+        let large = of_run(Setup { rows: 100, ..million.clone() }, 0);
+        assert!((50_000..100_000).contains(&large.records), "{}", large.records);
+        assert_eq!(of_run(Setup { records: 2_000, rows: 100, ..million }, 0).records, 2_000);
+    }
+
+    #[test]
+    fn a_store_on_disk_has_memory_for_a_quarter() {
+        let setup = on_disk(Setup { records: 1_000_000, ..Setup::new(BACK, StoreKind::MariaDb) });
+        assert_eq!(setup.store_memory, Some(325_000_000));
+        assert!(on_disk(Setup::new(BACK, StoreKind::MariaDb)).checked().is_ok(), "the least is enough");
     }
 }
