@@ -4,7 +4,7 @@
 //! takes that much longer and pipelining stays what it is. With a bandwidth, all connections of a relay share it, each
 //! direction separately: a piece is passed on when the line has carried everything before it.
 //!
-//! A relay passes everything on at once until `hold_back` is called, so that a cache can be warmed before that.
+//! A relay passes everything on at once until `hold_back` is called, so that a cache can be warmed before.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -55,9 +55,9 @@ impl Relay {
         Ok(Self { port, task, holds_back })
     }
 
-    /// From now on, bytes are held back.
-    pub(crate) fn hold_back(&self) {
-        self.holds_back.store(true, Ordering::Relaxed);
+    /// From now on, bytes are held back, or passed on at once.
+    pub(crate) fn hold_back(&self, holds_back: bool) {
+        self.holds_back.store(holds_back, Ordering::Relaxed);
     }
 
     /// Where it listens.
@@ -181,7 +181,7 @@ mod tests {
         assert!(round_trip(&mut stream, 100).await < shape.delay, "nothing is held back yet");
         let shape = Shape { delay: Duration::from_millis(20), bandwidth: None };
         let relay = Relay::start(echo().await, shape).await.unwrap();
-        relay.hold_back();
+        relay.hold_back(true);
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, relay.port())).await.unwrap();
         for _ in 0..3 {
             assert!(round_trip(&mut stream, 100).await >= shape.delay);
@@ -192,7 +192,7 @@ mod tests {
     async fn connections_share_the_bandwidth() {
         let shape = Shape { delay: Duration::ZERO, bandwidth: Some(1 << 20) };
         let relay = Relay::start(echo().await, shape).await.unwrap();
-        relay.hold_back();
+        relay.hold_back(true);
         let mut streams = Vec::new();
         for _ in 0..2 {
             streams.push(TcpStream::connect((Ipv4Addr::LOCALHOST, relay.port())).await.unwrap());

@@ -211,9 +211,19 @@ impl RunServers {
         Ok(servers)
     }
 
-    /// From now on, relays hold back.
-    pub(crate) fn hold_back(&self) {
-        self.relays.iter().for_each(Relay::hold_back);
+    /// From now on, relays hold back, or pass everything on at once.
+    pub(crate) fn hold_back(&self, holds_back: bool) {
+        self.relays.iter().for_each(|relay| relay.hold_back(holds_back));
+    }
+
+    /// Has the database clean up what updates have left of its tables.
+    pub(crate) async fn clean_up(&self, setup: &Setup) -> Result<()> {
+        let bare = Bare::open(&self.direct_url, 1).await?;
+        for table in 0..setup.tables() {
+            bare.clean_up(table).await?;
+        }
+        bare.close().await;
+        Ok(())
     }
 
     /// After a run that ended well: the next one finds these versions.

@@ -13,11 +13,13 @@ use crate::cache_bench::pinned::pinned_bytes;
 use crate::cache_bench::records::version_of;
 use crate::cache_bench::row::Row;
 use crate::cache_bench::servers::{Databases, RunServers};
-use crate::cache_bench::setup::{Length, Setup};
+use crate::cache_bench::setup::{Length, Setup, System};
 use crate::cache_bench::system::{self, Traffic};
 
 /// A turn is over when nothing was written to the store for this long.
 const SILENCE: Duration = Duration::from_millis(20);
+/// How long the store may take until it has every acknowledged write.
+const DRAINING: Duration = Duration::from_secs(60);
 /// Records that are read at once in the end.
 const BATCH: u64 = 1_000;
 
@@ -53,7 +55,7 @@ impl Run {
             say(format!("{name}: warming up"));
             load.warm_up().await?;
         }
-        servers.hold_back();
+        servers.hold_back(true);
         let before = load.system.traffic();
         Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new(), log: None })
     }
@@ -116,19 +118,63 @@ impl Run {
     }
 
     /// Waits for the writes that were put off, and checks that the store has them.
-    pub(super) async fn end(self) -> Result<Row> {
+    pub(super) async fn end(mut self) -> Result<Row> {
         let start = Instant::now();
         self.load.system.stop().await?;
         let drain = start.elapsed();
-        let traffic = self.load.system.traffic().since(self.before);
-        let setup = &self.load.setup;
-        let shown = if setup.system.has_store() { versions(setup, &self.servers).await? } else { Vec::new() };
-        let lost = (0..).zip(&shown).filter(|(record, shown)| self.load.is_lost(*record, **shown)).count();
-        let row = self.load.row(traffic, (self.ran, drain), self.pinned, lost as u64, self.log);
-        if row.failures == 0 && lost == 0 {
-            self.servers.keep_rows(setup, shown);
+        let shown = self.shown().await?;
+        let row = self.row(drain, &shown);
+        if row.failures == 0 && row.lost_updates == 0 {
+            self.servers.keep_rows(&self.load.setup, shown);
         }
         Ok(row)
+    }
+
+    /// The same, but the system stays at work, and may [`resume`](Self::resume). A store that is silent while it waits for its disk
+    /// does not have everything yet: it is waited for again.
+    pub(super) async fn pause(&mut self) -> Result<Row> {
+        let start = Instant::now();
+        loop {
+            let drain = self.settle().await.duration_since(start);
+            let shown = self.shown().await?;
+            if self.lost_updates(&shown) == 0 || start.elapsed() > DRAINING {
+                let row = self.row(drain, &shown);
+                self.servers.versions = shown;
+                return Ok(row);
+            }
+        }
+    }
+
+    /// Begins anew with other shares, choices and lengths: what was evicted or deleted is cached again.
+    pub(super) async fn resume(&mut self, setup: Setup) -> Result<()> {
+        self.servers.clean_up(&setup).await?;
+        let keeps_results = setup.system != System::Store;
+        self.load = Arc::new(Load::new(setup, self.load.system.clone(), &self.servers.versions));
+        if self.load.setup.is_warm && keeps_results {
+            self.servers.hold_back(false);
+            self.load.warm_up().await?;
+            self.servers.hold_back(true);
+        }
+        (self.before, self.ran) = (self.load.system.traffic(), Duration::ZERO);
+        self.pinned.clear();
+        Ok(())
+    }
+
+    /// The versions that the store has of all records; none if there is no store.
+    async fn shown(&self) -> Result<Vec<u64>> {
+        let setup = &self.load.setup;
+        if setup.system.has_store() { versions(setup, &self.servers).await } else { Ok(Vec::new()) }
+    }
+
+    /// Records whose newest acknowledged update is not among these versions.
+    fn lost_updates(&self, shown: &[u64]) -> u64 {
+        (0..).zip(shown).filter(|(record, shown)| self.load.is_lost(*record, **shown)).count() as u64
+    }
+
+    fn row(&mut self, drain: Duration, shown: &[u64]) -> Row {
+        let traffic = self.load.system.traffic().since(self.before);
+        let (pinned, log) = (std::mem::take(&mut self.pinned), self.log.take());
+        self.load.row(traffic, (self.ran, drain), pinned, self.lost_updates(shown), log)
     }
 }
 

@@ -28,7 +28,7 @@ impl World {
         let mut databases = Databases::default();
         databases.start(&setup).ok()?;
         let servers = RunServers::prepare(&databases, start_redis(&setup).unwrap(), &setup, 1).await.unwrap();
-        servers.hold_back();
+        servers.hold_back(true);
         Some(Self { setup, servers, versions: Versions::new(&[1; 20]), _databases: databases })
     }
 

@@ -70,30 +70,51 @@ pub(super) fn length(session: &Session<'_>, own: Duration) -> Length {
 
 /// Measures a setup in all runs, once for all figures that look at it.
 pub(super) fn run(session: &mut Session<'_>, setup: Setup) -> Result<Runs> {
+    let setup = with_records(setup.clone(), max_records([&setup]));
+    bench(session)?.borrow_mut().end_from(1, &mut |_| {})?;
     let runs = session.runs();
     let one = |number| {
         let setup = of_run(setup.clone(), number);
-        session.once(format!("{setup:?}"), |session| measure(session, setup, number))
+        session.once(format!("{setup:?}"), |session| measure(session, 0, setup, number))
     };
     (0..runs).map(one).collect()
 }
 
-/// What `setup` is in the run with this number: clients make other choices. All of its results fit into the cache.
+/// What `setup` is in the run with this number: clients make other choices.
 fn of_run(setup: Setup, number: u32) -> Setup {
-    let result = setup.rows * setup.columns as u64 * COLUMN_BYTES as u64;
-    let records = setup.records.min(CACHE_BYTES * 100 / RESULT_PERCENT / result);
-    Setup { seed: setup.seed.wrapping_add(number.into()), records, ..setup }
+    Setup { seed: setup.seed.wrapping_add(number.into()), ..setup }
 }
 
-fn measure(session: &mut Session<'_>, setup: Setup, number: u32) -> Result<Row> {
+/// The same with `max` records at most; a store with little memory has less of it, then.
+fn with_records(setup: Setup, max: u64) -> Setup {
+    let records = setup.records.min(max);
+    let store_memory = setup.store_memory.map(|bytes| bytes / setup.records * records);
+    Setup { records, store_memory, ..setup }
+}
+
+/// The records whose results fit into the caches of these setups together, as all stay at work. One that is limited itself is not
+/// counted.
+fn max_records<'a>(setups: impl IntoIterator<Item = &'a Setup>) -> u64 {
+    let caching =
+        setups.into_iter().filter(|setup| setup.system != System::Store && setup.cache_bytes.is_none());
+    let bytes: u64 = caching.map(|setup| setup.rows * setup.columns as u64 * COLUMN_BYTES as u64).sum();
+    CACHE_BYTES * 100 / RESULT_PERCENT / bytes.max(1)
+}
+
+fn bench(session: &mut Session<'_>) -> Result<Rc<RefCell<Bench>>> {
     let folder = session.data_folder();
-    let bench = session.once("servers of the cache".to_owned(), |_| {
+    session.once("servers of the cache".to_owned(), |_| {
         interrupt::watch()?;
         Ok(RefCell::new(Bench::with_data_folder(folder)))
-    })?;
+    })
+}
+
+/// Measures `setup` at its place among those that it is compared with.
+fn measure(session: &mut Session<'_>, place: usize, setup: Setup, number: u32) -> Result<Row> {
+    let bench = bench(session)?;
     let (system, store, share) = (setup.system.name(), setup.store.name(), setup.scan_percent);
     let what = format!("run {} of {}, {system} over {store}, {share} % scans", number + 1, session.runs());
-    bench.borrow_mut().measure(setup, &mut |stage| session.say(format!("{what}: {stage}")))
+    bench.borrow_mut().measure_at(place, setup, &mut |stage| session.say(format!("{what}: {stage}")))
 }
 
 /// Rows by the share of scans.
@@ -114,12 +135,18 @@ pub(super) fn beside<const N: usize>(
 ) -> Result<[Vec<Runs>; N]> {
     let mut rows = [const { Vec::new() }; N];
     rows.iter_mut().for_each(|rows: &mut Vec<Runs>| rows.resize(shares.len(), Runs::new()));
+    bench(session)?.borrow_mut().end_from(0, &mut |_| {})?;
+    let all: Vec<Setup> = shares
+        .first()
+        .map_or(Vec::new(), |share| (0..N).map(|which| setup(session, which, *share)).collect());
+    let max_records = max_records(&all);
     for number in 0..session.runs() {
         for (place, share) in shares.iter().enumerate() {
             for turn in 0..N {
                 let which = if number % 2 == 0 { turn } else { N - 1 - turn };
                 let setup = of_run(setup(session, which, *share), number);
-                rows[which][place].push(Rc::new(measure(session, setup, number)?));
+                let setup = with_records(setup, max_records);
+                rows[which][place].push(Rc::new(measure(session, which, setup, number)?));
             }
         }
     }
@@ -202,7 +229,8 @@ fn memory_sentence(rows: &[&Rc<Row>]) -> Option<String> {
     let limited = rows.iter().find_map(|row| Some((row.setup.store_memory?, row.setup.records)));
     let (memory, records) = limited?;
     Some(format!(
-        "With a quarter of the rows in memory, the server of the database has {} MB for {} MB of rows, and reads the others from the disk, past          the page cache of the system (`O_DIRECT`). The report's database has memory for all rows: there, only writes wait for the disk.",
+        "With a quarter of the rows in memory, the server of the database has {} MB for {} MB of rows, and reads the others from the disk, past \
+         the page cache of the system (`O_DIRECT`). The report's database has memory for all rows: there, only writes wait for the disk.",
         shown(memory as f64 / 1e6),
         shown((records * RECORD_BYTES_IN_STORE) as f64 / 1e6)
     ))
@@ -221,7 +249,7 @@ fn size_sentence(session: &Session<'_>, rows: &[&Rc<Row>]) -> String {
         .collect();
     let length = rows.first().map_or(length(session, TIME), |row| row.setup.length);
     let length = match length {
-        Length::Time(time) => format!("{} seconds", time.as_secs_f64()),
+        Length::Time(time) => format!("{} s", time.as_secs_f64()),
         Length::Operations(operations) => format!("{operations} operations"),
     };
     let runs = match session.runs() {
@@ -279,11 +307,15 @@ mod tests {
 
     #[test]
     fn all_results_fit_into_the_cache() {
-        let million = Setup { records: 1_000_000, ..Setup::new(BACK, StoreKind::MariaDb) };
-        assert_eq!(of_run(million.clone(), 0).records, 1_000_000);
-        let large = of_run(Setup { rows: 100, ..million.clone() }, 0);
-        assert!((50_000..100_000).contains(&large.records), "{}", large.records);
-        assert_eq!(of_run(Setup { records: 2_000, rows: 100, ..million }, 0).records, 2_000);
+        let (alone, back) =
+            (Setup::new(System::Store, StoreKind::MariaDb), Setup::new(BACK, StoreKind::MariaDb));
+        assert!(max_records([&alone, &back]) > 1_000_000, "five rows a scan");
+        assert!((400_000..500_000).contains(&max_records([&alone, &back, &back, &back])), "three caches");
+        assert!((50_000..100_000).contains(&max_records([&Setup { rows: 100, ..back.clone() }])));
+        let disk = on_disk(Setup { records: 1_000_000, ..back });
+        let fewer = with_records(disk.clone(), 400_000);
+        assert_eq!((fewer.records, fewer.store_memory), (400_000, Some(130_000_000)));
+        assert_eq!(with_records(disk, 2_000_000).records, 1_000_000);
     }
 
     #[test]
