@@ -25,7 +25,6 @@ Examples:
   lacuna-lab paper rencoder --list
   lacuna-lab paper rencoder --figure 4 --keys 20k --queries 2k --out figures
   lacuna-lab paper rencoder --figure table4 --keys 20k --queries 2k --out figures
-  lacuna-lab paper rangeqc --figure 6 --keys 200k --seconds 20 --runs 3 --out figures
 
 Writes for each figure its data as CSV and its picture as SVG, and one page with the paper's numbers beside
 ours: README.md for the whole paper, figure-4.md for `--figure 4`. Tables are printed too. Files of the same
@@ -33,7 +32,8 @@ name are replaced; each is there whole or not at all. With --in-page the section
 README.md that is there (`--figure table4 --queries 300k --in-page --out docs/results/rencoder`); with --verdicts
 nothing is measured, and the paper's numbers are judged again by the data beside the page (`--figure 4 --verdicts
 --out docs/results/surf`). `lacuna-lab paper node-filters --cluster` writes cluster.md:
-a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour.";
+a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour. `lacuna-lab paper rangeqc` measures
+times: `--figure 6 --keys 200k --seconds 20 --runs 3` takes 200,000 records and 20 seconds a point, in three runs.";
 
 /// The paper whose tables a cluster measures.
 const OF_CLUSTERS: &str = "node-filters";
