@@ -10,8 +10,8 @@ use sqlx::{AssertSqlSafe, MySqlPool, PgPool, Row as _, SqlitePool};
 
 use crate::cache_bench::records::{NAMES, fields, table_name};
 
-/// Rows of one statement while loading.
-const BATCH: u64 = 200;
+/// Rows of one statement while loading: a megabyte.
+const BATCH: u64 = 1_000;
 
 /// Connections to a database.
 #[derive(Debug, Clone)]
@@ -90,6 +90,14 @@ impl Bare {
             from = to;
         }
         Ok(())
+    }
+
+    /// Has PostgreSQL take back what updates have left of a table.
+    pub(crate) async fn clean_up(&self, table: u64) -> Result<()> {
+        match self {
+            Self::Postgres(_) => self.run(&format!("VACUUM {}", table_name(table))).await,
+            Self::Sqlite(_) | Self::MariaDb(_) => Ok(()),
+        }
     }
 
     /// The parameter with this number.

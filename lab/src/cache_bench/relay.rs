@@ -3,9 +3,12 @@
 //! Each piece of a request waits `delay` before it is passed on, however many are on their way, so that a round trip
 //! takes that much longer and pipelining stays what it is. With a bandwidth, all connections of a relay share it, each
 //! direction separately: a piece is passed on when the line has carried everything before it.
+//!
+//! A relay passes everything on at once until `hold_back` is called, so that a cache can be warmed before.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -35,10 +38,11 @@ pub(crate) struct Shape {
 pub(crate) struct Relay {
     port: u16,
     task: JoinHandle<()>,
+    holds_back: Arc<AtomicBool>,
 }
 
 impl Relay {
-    /// Passes on what comes to a free port of this machine to `target`, another port of it.
+    /// Passes on what comes to a free port of this machine to `target`, another port of it; at once for now.
     ///
     /// # Errors
     /// If no port can be listened at.
@@ -46,7 +50,14 @@ impl Relay {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
         let target = SocketAddr::from((Ipv4Addr::LOCALHOST, target));
-        Ok(Self { port, task: tokio::spawn(accept(listener, target, shape)) })
+        let holds_back = Arc::new(AtomicBool::new(false));
+        let task = tokio::spawn(accept(listener, target, shape, holds_back.clone()));
+        Ok(Self { port, task, holds_back })
+    }
+
+    /// From now on, bytes are held back, or passed on at once.
+    pub(crate) fn hold_back(&self, holds_back: bool) {
+        self.holds_back.store(holds_back, Ordering::Relaxed);
     }
 
     /// Where it listens.
@@ -61,26 +72,27 @@ impl Drop for Relay {
     }
 }
 
-async fn accept(listener: TcpListener, target: SocketAddr, shape: Shape) {
-    let (there, back) = (Line::new(shape.bandwidth), Line::new(shape.bandwidth));
+async fn accept(listener: TcpListener, target: SocketAddr, shape: Shape, holds_back: Arc<AtomicBool>) {
+    let line = |delay| Line::new(Shape { delay, ..shape }, holds_back.clone());
+    let (there, back) = (line(shape.delay), line(Duration::ZERO));
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
         let Ok(server) = TcpStream::connect(target).await else { continue };
         // Small requests must not wait for others.
         let _ = (client.set_nodelay(true), server.set_nodelay(true));
         let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
-        connections.spawn(carry(from_client, to_server, shape.delay, there.clone()));
-        connections.spawn(carry(from_server, to_client, Duration::ZERO, back.clone()));
+        connections.spawn(carry(from_client, to_server, there.clone()));
+        connections.spawn(carry(from_server, to_client, back.clone()));
     }
 }
 
 /// Reads pieces, and has each written when it is due. This direction ends when either end closes it; the other follows.
-async fn carry(mut from: OwnedReadHalf, to: OwnedWriteHalf, delay: Duration, line: Line) {
+async fn carry(mut from: OwnedReadHalf, to: OwnedWriteHalf, line: Line) {
     let (sender, pieces) = mpsc::channel(PIECES);
-    let writer = tokio::spawn(write(pieces, to, line));
+    let writer = tokio::spawn(write(pieces, to, line.clone()));
     let mut piece = vec![0; PIECE_BYTES];
     while let Ok(bytes @ 1..) = from.read(&mut piece).await {
-        if sender.send((Instant::now() + delay, piece[..bytes].to_vec())).await.is_err() {
+        if sender.send((Instant::now() + line.delay(), piece[..bytes].to_vec())).await.is_err() {
             break;
         }
     }
@@ -102,21 +114,31 @@ async fn write(mut pieces: mpsc::Receiver<(Instant, Vec<u8>)>, mut to: OwnedWrit
     let _ = to.shutdown().await;
 }
 
-/// A line that all connections share.
+/// One direction of a line that all connections share.
 #[derive(Debug, Clone)]
 struct Line {
-    bandwidth: Option<u64>,
+    shape: Shape,
+    holds_back: Arc<AtomicBool>,
     free: Arc<Mutex<Instant>>,
 }
 
 impl Line {
-    fn new(bandwidth: Option<u64>) -> Self {
-        Self { bandwidth, free: Arc::new(Mutex::new(Instant::now())) }
+    fn new(shape: Shape, holds_back: Arc<AtomicBool>) -> Self {
+        Self { shape, holds_back, free: Arc::new(Mutex::new(Instant::now())) }
+    }
+
+    fn holds_back(&self) -> bool {
+        self.holds_back.load(Ordering::Relaxed)
+    }
+
+    /// How long a piece waits that comes now.
+    fn delay(&self) -> Duration {
+        if self.holds_back() { self.shape.delay } else { Duration::ZERO }
     }
 
     /// When the bytes that come at `due` are through.
     fn carried(&self, due: Instant, bytes: usize) -> Instant {
-        let Some(bandwidth) = self.bandwidth else { return due };
+        let Some(bandwidth) = self.shape.bandwidth.filter(|_| self.holds_back()) else { return due };
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         *free = due.max(*free) + Duration::from_secs_f64(bytes as f64 / bandwidth as f64);
         *free
@@ -152,8 +174,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_delay_lengthens_every_round_trip() {
+        // Long enough for a machine that is busy with other things.
+        let shape = Shape { delay: Duration::from_secs(2), bandwidth: None };
+        let relay = Relay::start(echo().await, shape).await.unwrap();
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, relay.port())).await.unwrap();
+        assert!(round_trip(&mut stream, 100).await < shape.delay, "nothing is held back yet");
         let shape = Shape { delay: Duration::from_millis(20), bandwidth: None };
         let relay = Relay::start(echo().await, shape).await.unwrap();
+        relay.hold_back(true);
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, relay.port())).await.unwrap();
         for _ in 0..3 {
             assert!(round_trip(&mut stream, 100).await >= shape.delay);
@@ -164,6 +192,7 @@ mod tests {
     async fn connections_share_the_bandwidth() {
         let shape = Shape { delay: Duration::ZERO, bandwidth: Some(1 << 20) };
         let relay = Relay::start(echo().await, shape).await.unwrap();
+        relay.hold_back(true);
         let mut streams = Vec::new();
         for _ in 0..2 {
             streams.push(TcpStream::connect((Ipv4Addr::LOCALHOST, relay.port())).await.unwrap());

@@ -4,6 +4,7 @@ use lacuna_base::{Error, Result};
 use lacuna_bench::report::Table;
 use serde::Serialize;
 
+use crate::cache_bench::log_notes::LogNotes;
 use crate::cache_bench::setup::{Setup, Spread, System};
 use crate::cache_bench::system::Traffic;
 
@@ -34,18 +35,22 @@ pub(crate) struct Row {
     pub(crate) lost_updates: u64,
     /// Operations without an answer.
     pub(crate) failures: u64,
+    /// The calls of the first log server until the last operation, where they are noted.
+    pub(crate) log: Option<LogNotes>,
 }
 
 /// Names of the columns of CSV and JSON, in order.
-pub const COLUMNS: [&str; 34] = [
+pub const COLUMNS: [&str; 36] = [
     "system",
     "store",
+    "store_memory",
     "records",
     "scan_percent",
     "rows",
     "columns",
     "spread",
     "beta",
+    "measured_sizes",
     "copies",
     "durable",
     "compression",
@@ -79,6 +84,8 @@ pub const COLUMNS: [&str; 34] = [
 struct Flat {
     system: &'static str,
     store: Option<&'static str>,
+    /// `None` if all rows fit.
+    store_memory: Option<u64>,
     records: u64,
     scan_percent: u64,
     rows: u64,
@@ -86,6 +93,7 @@ struct Flat {
     spread: &'static str,
     /// `None` if ranges chose it.
     beta: Option<u8>,
+    measured_sizes: bool,
     copies: usize,
     durable: bool,
     compression: &'static str,
@@ -135,6 +143,16 @@ impl Row {
         self.per_operation(self.traffic.store_queries + self.traffic.store_writes)
     }
 
+    /// Round trips to cache servers for an operation.
+    pub(crate) fn cache_trips(&self) -> f64 {
+        self.per_operation(self.traffic.cache_trips)
+    }
+
+    /// Round trips to log servers for an operation.
+    pub(crate) fn log_trips(&self) -> f64 {
+        self.per_operation(self.traffic.log_trips)
+    }
+
     /// The most bytes that log servers held in the middle fifth of the run.
     pub(crate) fn pinned_middle(&self) -> u64 {
         self.pinned_between(0.4, 0.6).max().unwrap_or(0)
@@ -164,6 +182,7 @@ impl Row {
         Flat {
             system: setup.system.name(),
             store: setup.system.has_store().then(|| setup.store.name()),
+            store_memory: setup.store_memory,
             records: setup.records,
             scan_percent: setup.scan_percent,
             rows: setup.rows,
@@ -173,6 +192,7 @@ impl Row {
                 Spread::Zipfian => "zipfian",
             },
             beta: (!setup.beta_auto).then_some(setup.beta),
+            measured_sizes: setup.measures_sizes,
             copies: setup.log_servers(),
             durable: setup.is_durable && setup.log_servers() > 0,
             compression: if is_compressed { "lz4" } else { "none" },
@@ -189,8 +209,8 @@ impl Row {
             scan_us: self.scan_us,
             update_us: self.update_us,
             hit_rate: self.hit_rate(),
-            cache_trips: self.per_operation(self.traffic.cache_trips),
-            log_trips: self.per_operation(self.traffic.log_trips),
+            cache_trips: self.cache_trips(),
+            log_trips: self.log_trips(),
             store_statements: self.store_statements(),
             store_avoided: 1.0 - self.store_statements(),
             pinned_middle: self.pinned_middle(),

@@ -1,25 +1,57 @@
 //! The servers of a run: real ones, on free ports of this machine, which end with it; and relays before them.
+//!
+//! A database stays for all runs that want the same of it, and so do its tables: loading a million records takes longer than most
+//! runs. The versions that the last run has left in them are where the next one begins. A run that did not end well, or wants
+//! other tables, loads them anew.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lacuna_base::{Error, Result};
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
 use tempfile::TempDir;
 
 use crate::cache_bench::bare::Bare;
+use crate::cache_bench::data_folder;
 use crate::cache_bench::relay::{Relay, Shape};
 use crate::cache_bench::setup::{Setup, StoreKind};
 
 /// Databases that are started once for all runs of a process.
 #[derive(Debug, Default)]
 pub(crate) struct Databases {
-    started: BTreeMap<StoreKind, Database>,
+    started: BTreeMap<Kind, Database>,
+    /// Where a store with little memory has its data; by default where this program is.
+    data_folder: Option<PathBuf>,
 }
 
-/// A database; the server, if it is one, ends when this is dropped.
+/// What runs want of a database: which it is, the bytes it has for rows, and whether these are too few for all.
+type Kind = (StoreKind, u64, bool);
+
+fn kind(setup: &Setup) -> Kind {
+    (setup.store, setup.server_memory(), setup.store_memory.is_some())
+}
+
+/// A database and what is in it.
 #[derive(Debug)]
-enum Database {
+struct Database {
+    server: Server,
+    rows: SharedRows,
+}
+
+/// The tables that a run has left in a database.
+#[derive(Debug)]
+struct Rows {
+    tables: u64,
+    /// Of all records, in order.
+    versions: Vec<u64>,
+}
+
+type SharedRows = Arc<Mutex<Option<Rows>>>;
+
+/// Where the rows are; the server, if it is one, ends when this is dropped.
+#[derive(Debug)]
+enum Server {
     /// The folder of files, one for each run.
     File(TempDir),
     MariaDb(MariaDb),
@@ -37,7 +69,10 @@ pub(crate) struct RunServers {
     pub(crate) cache_urls: Vec<String>,
     /// Log servers.
     pub(crate) log_urls: Vec<String>,
-    _relays: Vec<Relay>,
+    /// Of all records, in order, before the run.
+    pub(crate) versions: Vec<u64>,
+    rows: SharedRows,
+    relays: Vec<Relay>,
     _servers: Arc<Vec<Redis>>,
 }
 
@@ -46,33 +81,74 @@ impl Databases {
     ///
     /// # Errors
     /// `Unavailable` if it is not installed.
-    pub(crate) fn start(&mut self, store: StoreKind) -> Result<()> {
-        if self.started.contains_key(&store) {
+    pub(crate) fn start(&mut self, setup: &Setup) -> Result<()> {
+        let kind = kind(setup);
+        if self.started.contains_key(&kind) {
             return Ok(());
         }
-        let database = match store {
-            StoreKind::Sqlite => Database::File(folder()?),
-            StoreKind::MariaDb => {
-                Database::MariaDb(MariaDb::durable().ok_or_else(|| absent("mariadb-server"))?)
-            }
-            StoreKind::Postgres | StoreKind::PostgresAsync => {
-                Database::Postgres(Postgres::durable().ok_or_else(|| absent("postgresql"))?)
-            }
-        };
-        self.started.insert(store, database);
+        // A server whose rows another run wants to be in memory has its share of that for nothing now.
+        self.started.retain(|(store, ..), _| *store != setup.store);
+        let server = self.server(setup)?;
+        self.started.insert(kind, Database { server, rows: SharedRows::default() });
         Ok(())
     }
 
-    /// Where the database is; a new file each time if it is one.
-    fn url(&self, store: StoreKind, run: u64) -> Result<String> {
-        match self.started.get(&store) {
-            Some(Database::File(folder)) => {
-                Ok(format!("sqlite:{}", folder.path().join(format!("run{run}.db")).display()))
+    fn server(&self, setup: &Setup) -> Result<Server> {
+        let data = match setup.store_memory {
+            Some(_) => Some(data_folder::chosen(self.data_folder.as_deref())?),
+            None => None,
+        };
+        let (memory, data) = (setup.server_memory(), data.as_deref());
+        Ok(match setup.store {
+            StoreKind::Sqlite => Server::File(folder()?),
+            StoreKind::MariaDb => {
+                let server = MariaDb::with_memory(memory, data);
+                Server::MariaDb(server.ok_or_else(|| absent("mariadb-server"))?)
             }
-            Some(Database::MariaDb(server)) => Ok(server.url()),
-            Some(Database::Postgres(server)) => Ok(server.url()),
-            None => Err(Error::unavailable(format!("{} was not started", store.name()))),
+            StoreKind::Postgres | StoreKind::PostgresAsync => {
+                if let Some(data) = data.filter(|data| !Postgres::can_reach(data)) {
+                    return Err(Error::invalid_input(format!(
+                        "the user of PostgreSQL cannot reach {}: give --data-folder on a disk where it can",
+                        data.display()
+                    )));
+                }
+                let server = Postgres::with_memory(memory, data);
+                Server::Postgres(server.ok_or_else(|| absent("postgresql"))?)
+            }
+        })
+    }
+
+    /// The database of a run.
+    fn of(&self, setup: &Setup) -> Result<&Database> {
+        let absent = || Error::unavailable(format!("{} was not started", setup.store.name()));
+        self.started.get(&kind(setup)).ok_or_else(absent)
+    }
+
+    /// Databases whose data is in `folder` where they have little memory.
+    pub(crate) fn with_data_folder(folder: Option<PathBuf>) -> Self {
+        Self { data_folder: folder, ..Self::default() }
+    }
+}
+
+impl Database {
+    /// Where it is; a new file each time if it is one.
+    fn url(&self, run: u64) -> String {
+        match &self.server {
+            Server::File(folder) => {
+                format!("sqlite:{}", folder.path().join(format!("run{run}.db")).display())
+            }
+            Server::MariaDb(server) => server.url(),
+            Server::Postgres(server) => server.url(),
         }
+    }
+
+    /// What the last run has left, which is nothing from now on.
+    fn take_rows(&self, setup: &Setup) -> Option<Rows> {
+        let is_file = matches!(self.server, Server::File(_));
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let count = rows.versions.len() as u64;
+        let fits = rows.tables == setup.tables() && count == setup.records_of_a_table() * setup.tables();
+        (fits && !is_file).then_some(rows)
     }
 }
 
@@ -93,14 +169,15 @@ pub(crate) fn start_redis(setup: &Setup) -> Result<(Vec<Redis>, Vec<Redis>)> {
 }
 
 impl RunServers {
-    /// Puts relays before the servers, where the run wants them, and makes the database forget former runs.
+    /// Puts relays before the servers, where the run wants them, and sees to the tables. Relays pass everything on at once for now.
     pub(crate) async fn prepare(
         databases: &Databases,
         (caches, logs): (Vec<Redis>, Vec<Redis>),
         setup: &Setup,
         run: u64,
     ) -> Result<Self> {
-        let direct_url = databases.url(setup.store, run)?;
+        let database = databases.of(setup)?;
+        let direct_url = database.url(run);
         let mut relays = Vec::new();
         let mut cache_urls: Vec<String> = caches.iter().map(Redis::url).collect();
         if setup.bandwidth.is_some() {
@@ -116,14 +193,49 @@ impl RunServers {
         };
         let log_urls = logs.iter().map(Redis::url).collect();
         let servers = Arc::new(caches.into_iter().chain(logs).collect());
-        let servers =
-            Self { direct_url, store_url, cache_urls, log_urls, _relays: relays, _servers: servers };
-        servers.load(setup).await?;
+        let mut servers = Self {
+            direct_url,
+            store_url,
+            cache_urls,
+            log_urls,
+            versions: Vec::new(),
+            rows: database.rows.clone(),
+            relays,
+            _servers: servers,
+        };
+        servers.versions = if setup.system.has_store() {
+            servers.prepare_tables(setup, database.take_rows(setup)).await?
+        } else {
+            first_versions(setup)
+        };
         Ok(servers)
     }
 
-    /// Tables as if no run had been there before.
-    async fn load(&self, setup: &Setup) -> Result<()> {
+    /// From now on, relays hold back, or pass everything on at once.
+    pub(crate) fn hold_back(&self, holds_back: bool) {
+        self.relays.iter().for_each(|relay| relay.hold_back(holds_back));
+    }
+
+    /// Has the database clean up what updates have left of its tables.
+    pub(crate) async fn clean_up(&self, setup: &Setup) -> Result<()> {
+        let bare = Bare::open(&self.direct_url, 1).await?;
+        for table in 0..setup.tables() {
+            bare.clean_up(table).await?;
+        }
+        bare.close().await;
+        Ok(())
+    }
+
+    /// After a run that ended well: the next one finds these versions.
+    pub(crate) fn keep_rows(&self, setup: &Setup, versions: Vec<u64>) {
+        if setup.system.has_store() {
+            let rows = Rows { tables: setup.tables(), versions };
+            *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows);
+        }
+    }
+
+    /// Tables that know nothing of another cache, with all records; returns their versions.
+    async fn prepare_tables(&self, setup: &Setup, known: Option<Rows>) -> Result<Vec<u64>> {
         let bare = Bare::open(&self.direct_url, 1).await?;
         let role = if setup.store == StoreKind::PostgresAsync {
             "ALTER ROLE postgres SET synchronous_commit = off; "
@@ -135,11 +247,19 @@ impl RunServers {
         bare.run(&format!("{role}{drop_own}")).await?;
         let count = setup.records_of_a_table();
         for table in 0..setup.tables() {
-            bare.load(table, table * count, count, crate::cache_bench::records::COLUMNS).await?;
+            match known {
+                Some(_) => bare.clean_up(table).await?,
+                None => bare.load(table, table * count, count, crate::cache_bench::records::COLUMNS).await?,
+            }
         }
         bare.close().await;
-        Ok(())
+        Ok(known.map_or_else(|| first_versions(setup), |rows| rows.versions))
     }
+}
+
+/// Of records that were just made.
+fn first_versions(setup: &Setup) -> Vec<u64> {
+    (0..setup.records_of_a_table() * setup.tables()).map(|_| 1).collect()
 }
 
 /// The same server, reached through a relay.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Policy;
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
 /// The system between clients and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +90,31 @@ impl StoreKind {
         }
     }
 
+    /// The least memory for rows that its server starts with; `None` if it is no server.
+    const fn min_memory(self) -> Option<u64> {
+        match self {
+            Self::Sqlite => None,
+            Self::MariaDb => Some(MariaDb::MIN_MEMORY),
+            Self::Postgres | Self::PostgresAsync => Some(Postgres::MIN_MEMORY),
+        }
+    }
+
+    /// Checks that a server starts with these bytes for rows.
+    fn check_memory(self, bytes: u64, machine: Option<u64>) -> Result<()> {
+        let refuse = |why: String| Err(Error::invalid_input(why));
+        match (self.min_memory(), machine) {
+            (None, _) => refuse("SQLite is in this process: --store-memory needs a database server".into()),
+            (Some(least), _) if bytes < least => refuse(format!(
+                "{} does not start with {bytes} bytes for its rows: give --store-memory at least {least}",
+                self.name()
+            )),
+            (_, Some(machine)) if bytes > machine => refuse(format!(
+                "--store-memory of {bytes} bytes is more than this machine has, which is {machine}"
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The one of this name.
     ///
     /// # Errors
@@ -140,6 +166,8 @@ pub(crate) struct Setup {
     pub(crate) system: System,
     /// Where the rows are.
     pub(crate) store: StoreKind,
+    /// Bytes that its server has for rows, the rest being on disk; all rows fit if `None`.
+    pub(crate) store_memory: Option<u64>,
     /// Rows of 1,000 bytes.
     pub(crate) records: u64,
     /// Scans among the operations, in percent; the others update one record.
@@ -154,12 +182,16 @@ pub(crate) struct Setup {
     pub(crate) beta: u8,
     /// Whether each range chooses its own, from there on.
     pub(crate) beta_auto: bool,
+    /// Whether each range measures which results are too large to be worth caching.
+    pub(crate) measures_sizes: bool,
     /// Whether cache servers are sent results compressed, where that makes them smaller.
     pub(crate) is_compressed: bool,
     /// Log servers that have each buffered write before it is acknowledged.
     pub(crate) copies: usize,
     /// Whether log servers have it on disk by then.
     pub(crate) is_durable: bool,
+    /// Whether the calls of the first log server are noted.
+    pub(crate) notes_log: bool,
     /// Cache servers; 0 is a cache in the memory of this process.
     pub(crate) cache_servers: usize,
     /// Bytes that each cache server may use; no limit if `None`.
@@ -184,6 +216,7 @@ impl Setup {
         Self {
             system,
             store,
+            store_memory: None,
             records: 10_000,
             scan_percent: 99,
             rows: 5,
@@ -191,9 +224,11 @@ impl Setup {
             spread: Spread::Uniform,
             beta: 100,
             beta_auto: false,
+            measures_sizes: false,
             is_compressed: false,
             copies: 1,
             is_durable: false,
+            notes_log: false,
             cache_servers: 1,
             cache_bytes: None,
             clients: 16,
@@ -211,6 +246,9 @@ impl Setup {
     /// `InvalidInput` that says which do not.
     pub(crate) fn checked(self) -> Result<Self> {
         let refuse = |why: String| Err(Error::invalid_input(why));
+        if let Some(bytes) = self.store_memory {
+            self.store.check_memory(bytes, machine_memory())?;
+        }
         if self.store == StoreKind::Sqlite && !self.delay.is_zero() {
             return refuse(
                 "SQLite is in this process, where no request is on its way: --delay needs a database server"
@@ -237,6 +275,11 @@ impl Setup {
         Ok(self)
     }
 
+    /// Bytes that the store's server has for rows: as asked, else twice what they take, and at least what it has as it is installed.
+    pub(crate) fn server_memory(&self) -> u64 {
+        self.store_memory.unwrap_or((2 * self.records * RECORD_BYTES_IN_STORE).max(USUAL_MEMORY))
+    }
+
     /// Log servers of the run; none unless writes are buffered.
     pub(crate) fn log_servers(&self) -> usize {
         if self.system == System::Lacuna(Policy::WriteBack) { self.copies } else { 0 }
@@ -251,6 +294,19 @@ impl Setup {
     pub(crate) fn records_of_a_table(&self) -> u64 {
         self.records / self.tables()
     }
+}
+
+/// What a record takes in a database, with its part of pages that are not full.
+pub(crate) const RECORD_BYTES_IN_STORE: u64 = 1_300;
+/// What MariaDB and PostgreSQL have for rows as they are installed.
+const USUAL_MEMORY: u64 = 128 << 20;
+
+/// The bytes of memory of this machine, where the system says.
+fn machine_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let kibibytes =
+        text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"))?;
+    Some(kibibytes.parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]
@@ -276,8 +332,31 @@ mod tests {
             Setup { delay: Duration::from_millis(1), ..good.clone() },
             Setup { cache_servers: 0, system: System::Aside, ..good.clone() },
             Setup { records: 30, cache_servers: 8, ..good.clone() },
-            Setup { clients: 17, records: 17, rows: 2, cache_servers: 8, ..good },
+            Setup { clients: 17, records: 17, rows: 2, cache_servers: 8, ..good.clone() },
+            Setup { store_memory: Some(64 << 20), ..good },
         ];
         assert!(bad.into_iter().all(|setup| setup.checked().is_err()));
+    }
+
+    #[test]
+    fn sizes_that_a_server_refuses_are_refused() {
+        let gigabyte = Some(1 << 30);
+        for store in [StoreKind::MariaDb, StoreKind::Postgres] {
+            assert!(
+                store.check_memory(64 << 20, gigabyte).is_ok() && store.check_memory(2 << 30, None).is_ok()
+            );
+            let why = store.check_memory(1_000, gigabyte).unwrap_err().to_string();
+            assert!(why.contains(store.name()) && why.contains("at least"), "{why}");
+            let why = store.check_memory(2 << 30, gigabyte).unwrap_err().to_string();
+            assert!(why.contains("more than this machine has"), "{why}");
+        }
+    }
+
+    #[test]
+    fn rows_fit_into_memory_unless_it_is_limited() {
+        let setup = Setup { records: 1_000_000, ..Setup::new(System::Store, StoreKind::MariaDb) };
+        assert!(setup.server_memory() > 2_000_000_000);
+        assert_eq!(Setup { records: 100, ..setup.clone() }.server_memory(), USUAL_MEMORY);
+        assert_eq!(Setup { store_memory: Some(64 << 20), ..setup }.server_memory(), 64 << 20);
     }
 }

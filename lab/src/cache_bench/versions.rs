@@ -19,10 +19,10 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// `count` records, all with version 1.
-    pub(crate) fn new(records: u64) -> Self {
-        let ones = || (0..records).map(|_| AtomicU64::new(1)).collect();
-        Self { begun: ones(), floor: ones(), acknowledged: ones(), anomalies: AtomicU64::new(0) }
+    /// Records with these versions.
+    pub(crate) fn new(versions: &[u64]) -> Self {
+        let copied = || versions.iter().map(|version| AtomicU64::new(*version)).collect();
+        Self { begun: copied(), floor: copied(), acknowledged: copied(), anomalies: AtomicU64::new(0) }
     }
 
     /// The version of an update that begins now.
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_read_that_shows_the_newest_is_right() {
-        let versions = Versions::new(3);
+        let versions = Versions::new(&[1; 3]);
         let version = versions.begin_update(1);
         let floor = versions.begin_read(0, 3);
         versions.end_read(0, &floor, &[1, version, 1]);
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_goes_back_is_an_anomaly() {
-        let versions = Versions::new(2);
+        let versions = Versions::new(&[1; 2]);
         let version = versions.begin_update(0);
         let floor = versions.begin_read(0, 2);
         versions.end_read(0, &floor, &[version, 1]);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn stale_unborn_and_missing_records_are_anomalies() {
-        let versions = Versions::new(2);
+        let versions = Versions::new(&[1; 2]);
         let version = versions.begin_update(0);
         versions.end_update(0, version);
         for shown in [&[1, 1][..], &[version + 1, 1], &[version]] {

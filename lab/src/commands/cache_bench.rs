@@ -1,5 +1,6 @@
 //! `lacuna-lab cache-bench`: the range cache beside the store alone and beside caches without leases.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -17,6 +18,7 @@ Examples:
   lacuna-lab cache-bench --store sqlite --records 1k --seconds 1
   lacuna-lab cache-bench --store postgres --scans 10,99 --delay 5 --seconds 10
   lacuna-lab cache-bench --systems store,back --store postgres --scans 10 --copies 3 --durable
+  lacuna-lab cache-bench --systems store,back --store mariadb --store-memory 64M --records 200k --seconds 20
   lacuna-lab cache-bench --systems naive,naive-lua,back --scans 90 --beta 0 --format json
 
 Systems: store (alone), around, through, back (the range cache by its write policy), aside (a cache without
@@ -26,6 +28,9 @@ are for one operation; `avoided` is beside a store that is asked for each. `anom
 showed a record older than an acknowledged update, or than an earlier scan did; `lost` are records whose
 newest acknowledged update the store lacks in the end. `pinned` are bytes that log servers must keep.
 --delay holds each request to a database server back, in a relay; SQLite has no way to be on.
+--store-memory limits what a server keeps in memory. MariaDB reads the rest from its disk (O_DIRECT), and so does
+PostgreSQL from version 16 on; an older one reads its files through the page cache of the system, which may hold
+all of them.
 --compression lz4 sends results compressed where that makes them shorter; these records, as those of YCSB, hardly shrink.
 Exit code 1 if around, through or back show an anomaly or lose an update, 130 after Ctrl-C.";
 
@@ -45,6 +50,14 @@ pub(super) struct CacheBenchArgs {
     /// Where the rows are, separated by commas: sqlite, mariadb, postgres, postgres-async
     #[arg(long, value_name = "S,..", value_delimiter = ',', default_value = "sqlite")]
     store: Vec<String>,
+
+    /// Bytes that a database server has for rows, such as 64M; the rest is on disk [default: all rows fit]
+    #[arg(long, value_name = "BYTES", value_parser = at_least_one)]
+    store_memory: Option<u64>,
+
+    /// With --store-memory: where the server's data is, on a disk [default: the folder of this program]
+    #[arg(long, value_name = "DIR", requires = "store_memory")]
+    data_folder: Option<PathBuf>,
 
     /// Rows of 1,000 bytes
     #[arg(long, value_name = "N", default_value = "10k", value_parser = at_least_one)]
@@ -73,6 +86,10 @@ pub(super) struct CacheBenchArgs {
     /// Each range chooses its own percentage, from --beta on
     #[arg(long)]
     beta_auto: bool,
+
+    /// Each range measures which results are too large to be worth caching
+    #[arg(long)]
+    measured_sizes: bool,
 
     /// How results are kept by cache servers
     #[arg(long, value_enum, default_value_t = CompressionName::None)]
@@ -157,7 +174,7 @@ pub(super) fn run(args: &CacheBenchArgs) -> Result<()> {
     let setups = args.setups()?;
     interrupt::watch()?;
     let mut rows = Vec::new();
-    let measured = measure(setups, &mut rows);
+    let measured = measure(setups, args.data_folder.clone(), &mut rows);
     if interrupt::is_interrupted() {
         return Err(Failure::Exit(interrupt::EXIT_CODE));
     }
@@ -166,8 +183,8 @@ pub(super) fn run(args: &CacheBenchArgs) -> Result<()> {
     hold(&rows)
 }
 
-fn measure(setups: Vec<Setup>, rows: &mut Vec<Row>) -> CoreResult<()> {
-    let mut bench = Bench::default();
+fn measure(setups: Vec<Setup>, data_folder: Option<PathBuf>, rows: &mut Vec<Row>) -> CoreResult<()> {
+    let mut bench = Bench::with_data_folder(data_folder);
     let (progress, of) = (Progress::spinner("starting servers"), setups.len());
     for (setup, number) in setups.into_iter().zip(1..) {
         rows.push(bench.measure(setup, &mut |stage| progress.say(format!("{number} of {of}: {stage}")))?);
@@ -207,6 +224,7 @@ impl CacheBenchArgs {
         };
         let small = |count: u64| usize::try_from(count).expect("clap has checked that it is small");
         Setup {
+            store_memory: self.store_memory,
             records: self.records,
             scan_percent,
             rows: self.rows,
@@ -217,6 +235,7 @@ impl CacheBenchArgs {
             },
             beta: self.beta,
             beta_auto: self.beta_auto,
+            measures_sizes: self.measured_sizes,
             is_compressed: self.compression == CompressionName::Lz4,
             copies: small(self.copies),
             is_durable: self.durable,

@@ -2,8 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+#[cfg(feature = "cache")]
+use crate::cache_bench::interrupt;
 use crate::paper::{self, Paper, Provenance, Setting, Step};
 use clap::Args;
 use lacuna_base::{Error, Result as CoreResult};
@@ -28,10 +32,15 @@ name are replaced; each is there whole or not at all. With --in-page the section
 README.md that is there (`--figure table4 --queries 300k --in-page --out docs/results/rencoder`); with --verdicts
 nothing is measured, and the paper's numbers are judged again by the data beside the page (`--figure 4 --verdicts
 --out docs/results/surf`). `lacuna-lab paper node-filters --cluster` writes cluster.md:
-a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour.";
+a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour. `lacuna-lab paper rangeqc` measures
+times: `--figure 6 --keys 200k --seconds 20 --runs 3` takes 200,000 records and 20 seconds a point, in three runs.";
 
 /// The paper whose tables a cluster measures.
 const OF_CLUSTERS: &str = "node-filters";
+/// The paper whose points are measured for a time each.
+const TIMED: &str = "rangeqc";
+/// Most runs of a point.
+const MAX_RUNS: u32 = 99;
 
 /// Make the figures and tables of a paper again
 #[derive(Debug, Args)]
@@ -57,6 +66,18 @@ pub(super) struct PaperArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     queries: Option<usize>,
 
+    /// How long each point of rangeqc is measured [default: what suits each figure]
+    #[arg(long, value_name = "S", value_parser = time, conflicts_with = "queries")]
+    seconds: Option<Duration>,
+
+    /// How often each point of rangeqc is measured: figures show the median, with the least and the greatest
+    #[arg(long, value_name = "N", value_parser = runs)]
+    runs: Option<NonZeroU32>,
+
+    /// Where the stores of rangeqc that have little memory keep their data, on a disk [default: the folder of this program]
+    #[arg(long, value_name = "DIR")]
+    data_folder: Option<PathBuf>,
+
     /// Seed of keys, queries and hashes
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -70,7 +91,7 @@ pub(super) struct PaperArgs {
     in_page: bool,
 
     /// Measure nothing: write the claims of the figure in README.md (or the figure's own page) anew from its data
-    #[arg(long, requires_all = ["figure", "out"], conflicts_with_all = ["in_page", "full", "keys", "queries", "list"])]
+    #[arg(long, requires_all = ["figure", "out"], conflicts_with_all = ["in_page", "full", "keys", "queries", "seconds", "runs", "list"])]
     verdicts: bool,
 
     /// Show what there is, and measure nothing
@@ -78,7 +99,7 @@ pub(super) struct PaperArgs {
     list: bool,
 
     /// Measure the tables of node-filters in a cluster of three Cassandra nodes that is started for it
-    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "seed", "list", "in_page", "verdicts"])]
+    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "seconds", "runs", "seed", "list", "in_page", "verdicts"])]
     cluster: bool,
 
     /// With --cluster: little of everything, in a few minutes, to see that it works
@@ -99,6 +120,13 @@ pub(super) fn run(args: &PaperArgs) -> Result<()> {
     }
     if args.verdicts {
         return judge(args, paper);
+    }
+    if paper.name != TIMED && (args.seconds.is_some() || args.runs.is_some() || args.data_folder.is_some()) {
+        let message = format!(
+            "--seconds, --runs and --data-folder are for {TIMED}; {} takes --keys and --queries",
+            paper.name
+        );
+        return Err(Error::invalid_input(message).into());
     }
     make(args, paper)
 }
@@ -179,8 +207,17 @@ fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
         full: args.full,
         seed: args.seed,
         only: args.figure.clone(),
+        time: args.seconds,
+        runs: args.runs,
+        data_folder: args.data_folder.clone(),
     };
-    let findings = measure(paper, &setting)?;
+    let measured = measure(paper, &setting);
+    #[cfg(feature = "cache")]
+    if interrupt::is_interrupted() {
+        drop(is_new.then(|| fs::remove_dir(&folder)));
+        return Err(lacuna_cli::Failure::Exit(interrupt::EXIT_CODE));
+    }
+    let findings = measured?;
     let command = command_line(args, paper);
     let provenance = Provenance { command, machine: cpu_model(), seed: args.seed, load: load() };
     let mut out = Output::new();
@@ -234,6 +271,8 @@ fn command_line(args: &PaperArgs, paper: &Paper) -> String {
     add("figure", args.figure.clone());
     add("keys", args.keys.map(|count| count.to_string()));
     add("queries", args.queries.map(|count| count.to_string()));
+    add("seconds", args.seconds.map(|time| time.as_secs_f64().to_string()));
+    add("runs", args.runs.map(|runs| runs.to_string()));
     add("seed", Some(args.seed.to_string()));
     if args.full {
         command += " --full";
@@ -247,5 +286,38 @@ fn count(text: &str) -> Result<usize, String> {
     match usize::try_from(count) {
         Ok(0) | Err(_) => Err(format!("{text} is too few; give at least 1")),
         Ok(count) => Ok(count),
+    }
+}
+
+/// A number of seconds, such as 20 or 0.5.
+fn time(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err(format!("a run of {text} seconds measures nothing")),
+    }
+}
+
+/// A number of runs.
+fn runs(text: &str) -> Result<NonZeroU32, String> {
+    let runs = text.parse().ok().and_then(NonZeroU32::new).filter(|runs| runs.get() <= MAX_RUNS);
+    runs.ok_or_else(|| format!("`{text}` is not a number of runs; give 1 to {MAX_RUNS}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_runs_are_read() {
+        assert_eq!(time("20"), Ok(Duration::from_secs(20)));
+        assert_eq!(time("0.5"), Ok(Duration::from_millis(500)));
+        for wrong in ["0", "-1", "1e300", "NaN", "long"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(runs("3").map(NonZeroU32::get), Ok(3));
+        for wrong in ["0", "-1", "100", "1.5", "many"] {
+            assert!(runs(wrong).unwrap_err().contains("1 to 99"), "{wrong}");
+        }
     }
 }

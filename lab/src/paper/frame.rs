@@ -30,7 +30,13 @@ impl Place {
 
     /// The upright axis of `plot`: from zero, or from the least value if that is negative, or from the power of ten below it.
     pub(super) fn upright(plot: &Plot) -> Self {
-        let values = || plot.lines.iter().flat_map(|line| &line.points).map(|point| point.y);
+        let points = || plot.lines.iter().flat_map(|line| &line.points);
+        let values = || {
+            points().flat_map(|point| {
+                let (low, high) = point.extent.unwrap_or((point.y, point.y));
+                [low, point.y, high]
+            })
+        };
         let max = values().fold(0.0, f64::max);
         match plot.y.scale {
             Scale::Linear => {

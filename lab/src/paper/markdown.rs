@@ -80,7 +80,7 @@ pub(super) fn push_figure(text: &mut String, figure: &Figure, finding: &Finding)
 pub(super) fn claims_table(figure: &Figure, claims: &[Claim]) -> DataTable {
     let concludes = figure.concludes;
     let row = |claim: &Claim| {
-        let ours = claim.ours.map_or("not yet".to_owned(), shown);
+        let ours = claim.summary().map_or("not yet".to_owned(), |ours| ours.to_string());
         let ratio = claim.ours.filter(|_| claim.paper != 0.0);
         let ratio = ratio.map_or("-".to_owned(), |ours| format!("{:.2}", ours / claim.paper));
         let mut row = vec![claim.what.clone(), shown(claim.paper), ours, ratio];
@@ -110,7 +110,9 @@ fn points_table(plot: &Plot) -> Option<DataTable> {
     let row = |line: &Line| {
         let whose = if line.origin == Origin::Paper { ", paper" } else { "" };
         let mut cells = vec![format!("{}{whose}", line.name)];
-        cells.extend(columns.iter().map(|&x| line.at(x).map_or("-".to_owned(), shown)));
+        cells.extend(
+            columns.iter().map(|&x| line.summary_at(x).map_or("-".to_owned(), |runs| runs.to_string())),
+        );
         cells
     };
     Some(DataTable { title: plot.title.clone(), header, rows: plot.lines.iter().map(row).collect() })

@@ -43,6 +43,7 @@ mod rencoder;
 mod rocksdb;
 mod session;
 mod shades;
+mod summary;
 mod surf;
 mod svg;
 
@@ -56,7 +57,10 @@ pub use model::{
 };
 pub use output::{OutputFile, files, to_text};
 pub use page::{judged, with_section};
+#[cfg(all(test, feature = "cache"))]
+pub(crate) use rangeqc::chunks_of;
 pub use session::{Session, Setting, Step, TestBed, figures, run};
+pub use summary::Summary;
 pub use surf::Events as SensorEvents;
 
 /// Every paper of this build.

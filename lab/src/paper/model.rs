@@ -2,6 +2,7 @@
 
 pub use super::figure::{Figure, FigureId};
 pub(super) use super::figure::{extra, figure, table};
+use super::summary::Summary;
 
 /// A paper whose figures and tables are made again.
 #[derive(Debug)]
@@ -45,8 +46,10 @@ pub enum Scale {
 pub struct Point {
     /// Place on the level axis.
     pub x: f64,
-    /// Height; not below 0.
+    /// Height: a value, or the median of some runs.
     pub y: f64,
+    /// Least and greatest of the runs, if there were several.
+    pub extent: Option<(f64, f64)>,
 }
 
 /// A panel with lines.
@@ -126,19 +129,31 @@ impl Line {
         Self::new(name, Origin::Ours, points)
     }
 
+    /// A line of ours from pairs of x and what the runs gave.
+    pub(crate) fn of_runs(name: impl Into<String>, points: impl IntoIterator<Item = (f64, Summary)>) -> Self {
+        let point = |(x, runs): (f64, Summary)| Point { x, y: runs.median, extent: runs.extent };
+        Self { name: name.into(), origin: Origin::Ours, points: points.into_iter().map(point).collect() }
+    }
+
     /// Points that the paper prints.
     pub fn paper(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self::new(name, Origin::Paper, points)
     }
 
     fn new(name: impl Into<String>, origin: Origin, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
-        let points = points.into_iter().map(|(x, y)| Point { x, y }).collect();
+        let points = points.into_iter().map(|(x, y)| Point { x, y, extent: None }).collect();
         Self { name: name.into(), origin, points }
     }
 
     /// Its height at exactly `x`.
     pub fn at(&self, x: f64) -> Option<f64> {
-        self.points.iter().find(|point| point.x == x).map(|point| point.y)
+        self.summary_at(x).map(|runs| runs.median)
+    }
+
+    /// What the runs gave at exactly `x`.
+    pub(crate) fn summary_at(&self, x: f64) -> Option<Summary> {
+        let point = self.points.iter().find(|point| point.x == x)?;
+        Some(Summary { median: point.y, extent: point.extent })
     }
 }
 
@@ -160,14 +175,27 @@ pub struct Claim {
     pub what: String,
     /// The paper's value.
     pub paper: f64,
-    /// Ours; `None` if something that it needs is not there yet.
+    /// Ours; `None` if something that it needs is not there yet. The median, if there were several runs.
     pub ours: Option<f64>,
+    /// Least and greatest of our runs, if there were several.
+    pub extent: Option<(f64, f64)>,
 }
 
 impl Claim {
     /// A claim of the paper beside our value.
     pub fn new(what: impl Into<String>, paper: f64, ours: Option<f64>) -> Self {
-        Self { what: what.into(), paper, ours }
+        Self { what: what.into(), paper, ours, extent: None }
+    }
+
+    /// A claim of the paper beside what our runs gave.
+    pub(crate) fn of_runs(what: impl Into<String>, paper: f64, ours: Option<Summary>) -> Self {
+        let extent = ours.and_then(|ours| ours.extent);
+        Self { extent, ..Self::new(what, paper, ours.map(|ours| ours.median)) }
+    }
+
+    /// What our runs gave.
+    pub(super) fn summary(&self) -> Option<Summary> {
+        self.ours.map(|median| Summary { median, extent: self.extent })
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use lacuna_base::{Error, Result};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, real_sets};
@@ -26,6 +29,12 @@ pub struct Setting {
     pub seed: u64,
     /// The only figure to make.
     pub only: Option<String>,
+    /// How long a point is measured, where a figure measures for a time.
+    pub time: Option<Duration>,
+    /// Where a store that is measured with little memory has its data.
+    pub data_folder: Option<PathBuf>,
+    /// How often each point is measured, where a figure can do that more than once; once if `None`.
+    pub runs: Option<NonZeroU32>,
 }
 
 /// The work under way.
@@ -100,6 +109,24 @@ impl<'a> Session<'a> {
     /// As [`query_count`](Self::query_count), where a figure has a number of its own.
     pub(crate) fn query_count_or(&self, own: usize) -> usize {
         self.setting.queries.unwrap_or(own)
+    }
+
+    /// How long a point is measured: as asked, else the figure's own time.
+    #[cfg(feature = "cache")]
+    pub(crate) fn time_or(&self, own: Duration) -> Duration {
+        self.setting.time.unwrap_or(own)
+    }
+
+    /// How often each point is measured.
+    #[cfg(feature = "cache")]
+    pub(crate) fn runs(&self) -> u32 {
+        self.setting.runs.map_or(1, NonZeroU32::get)
+    }
+
+    /// Where a store that is measured with little memory has its data; its own choice if `None`.
+    #[cfg(feature = "cache")]
+    pub(crate) fn data_folder(&self) -> Option<PathBuf> {
+        self.setting.data_folder.clone()
     }
 
     /// Says what is being done.

@@ -174,6 +174,9 @@ impl Panel<'_, '_> {
             self.area.draw(&PathElement::new(places.clone(), look.colour.stroke_width(2)))?;
         }
         for (point, place) in line.points.iter().zip(places) {
+            if let Some(extent) = point.extent {
+                self.draw_extent(place.0, extent, look)?;
+            }
             match line.origin {
                 Origin::Ours => draw_mark(self.area, place, look, !self.y.is_off(point.y))?,
                 Origin::Paper => draw_paper_mark(self.area, place, look)?,
@@ -181,7 +184,23 @@ impl Panel<'_, '_> {
         }
         Ok(())
     }
+
+    /// A thin bar from the least of some runs to the greatest.
+    fn draw_extent(&self, x: i32, (low, high): (f64, f64), look: LineLook) -> Drawn {
+        let [low, high] = [low, high].map(|value| self.down(self.y.at(value)));
+        for (from, to) in [
+            ((x, low), (x, high)),
+            ((x - BAR_END, low), (x + BAR_END, low)),
+            ((x - BAR_END, high), (x + BAR_END, high)),
+        ] {
+            self.area.draw(&PathElement::new(vec![from, to], look.colour.stroke_width(1)))?;
+        }
+        Ok(())
+    }
 }
+
+/// Half the width of the ends of an error bar.
+const BAR_END: i32 = 3;
 
 /// Pixels from the low end of an axis of `length` pixels to `position`.
 fn along(length: i32, axis: Place, position: f64) -> i32 {

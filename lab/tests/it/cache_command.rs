@@ -103,6 +103,17 @@ fn database_servers_of_both_kinds_are_asked() {
 }
 
 #[test]
+fn a_store_with_little_memory_keeps_its_rows() {
+    let line = "cache-bench --store mariadb --systems store,back --scans 50 --store-memory 6291456";
+    let Some(rows) = rows(line) else { return };
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        assert_eq!((&row["anomalies"], &row["lost_updates"]), (&0.into(), &0.into()), "{row}");
+        assert_eq!(number(row, "store_memory"), 6_291_456.0, "{row}");
+    }
+}
+
+#[test]
 fn zipfian_results_put_together_are_right() {
     let Some(rows) = rows("cache-bench --systems back --scans 60 --beta 0 --spread zipfian --rows 10 --cold")
     else {
@@ -130,6 +141,16 @@ fn wrong_arguments_end_with_two() {
         ("cache-bench --systems aside --cache-servers 0", "needs a cache server"),
         ("cache-bench --rows 50 --records 100 --cache-servers 4", "too few"),
         ("cache-bench --seconds 0", "measures nothing"),
+        ("cache-bench --store mariadb --store-memory 1k", "at least 6291456"),
+        ("cache-bench --store postgres --store-memory 1k", "at least 131072"),
+        ("cache-bench --store mariadb --store-memory 1e15", "more than this machine has"),
+        ("cache-bench --store-memory 64M", "--store-memory needs a database server"),
+        ("cache-bench --store mariadb --store-memory 64M --data-folder /there/is/none", "is no folder"),
+        ("cache-bench --data-folder .", "--store-memory"),
+        ("paper rangeqc --seconds 0", "measures nothing"),
+        ("paper rangeqc --runs 0", "1 to 99"),
+        ("paper rangeqc --keys many", "`many` is not a count"),
+        ("paper rencoder --runs 3", "--seconds, --runs and --data-folder are for rangeqc"),
         ("cache-bench --nonsense", "--nonsense"),
         ("cache-bars --only speed", "hit, delay, beta"),
         ("paper rangeqc --figure 2", "choose one of"),
@@ -176,9 +197,13 @@ fn figures_are_made_small() {
             fs::read_to_string(out.path().join(format!("{id}.md"))).unwrap()
         })
     };
-    let Some(page) = figure("table1", "--queries 20000") else { return };
+    let Some(page) = figure("table1", "--keys 200 --queries 600") else { return };
     assert!(page.contains("after over before"), "{page}");
-    let page = figure("5", "--keys 100 --queries 200").unwrap();
+    assert!(page.contains("it does not have yet") && page.contains("| pending |"), "{page}");
+    let page = figure("5", "--keys 100 --queries 200 --runs 2").unwrap();
     assert!(page.contains("0 scans were anomalies") && page.contains("synchronous_commit=off"), "{page}");
+    assert!(page.contains("200 operations a point, in each of 2 runs"), "{page}");
     assert!(out.path().join("figure-5.svg").is_file());
+    let data = fs::read_to_string(out.path().join("figure-5.csv")).unwrap();
+    assert!(data.starts_with("panel,line,origin,x,y,low,high\n"), "{data}");
 }

@@ -11,7 +11,7 @@ use crate::well_formed::problem;
 
 fn setting(figure: Option<&str>) -> Setting {
     let only = figure.map(str::to_owned);
-    Setting { keys: Some(5_000), queries: Some(2_000), full: false, seed: 3, only }
+    Setting { keys: Some(5_000), queries: Some(2_000), seed: 3, only, ..Setting::default() }
 }
 
 fn provenance() -> Provenance {

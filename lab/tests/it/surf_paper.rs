@@ -4,8 +4,13 @@ use lacuna_lab::paper::{self, Finding, Setting};
 
 /// A figure over few keys, asked little.
 fn figure(name: &str, keys: usize) -> Finding {
-    let setting =
-        Setting { keys: Some(keys), queries: Some(200), full: false, seed: 5, only: Some(name.to_owned()) };
+    let setting = Setting {
+        keys: Some(keys),
+        queries: Some(200),
+        seed: 5,
+        only: Some(name.to_owned()),
+        ..Setting::default()
+    };
     let paper = paper::find("surf").expect("it is there");
     let mut findings = paper::run(paper, &setting, &mut |_| {}).expect("the figure is made");
     findings.remove(0).1

@@ -8,11 +8,14 @@ use lacuna_base::{Error, Result};
 use tokio::task::JoinSet;
 
 use crate::cache_bench::choice::Choice;
+use crate::cache_bench::log_notes::LogNotes;
 use crate::cache_bench::row::Row;
-use crate::cache_bench::setup::{Length, Setup};
+use crate::cache_bench::setup::{Length, Setup, System};
 use crate::cache_bench::system::{SystemUnderTest, Traffic};
 use crate::cache_bench::versions::Versions;
 
+/// Clients that warm the cache at least.
+const WARMING_CLIENTS: usize = 16;
 /// Failed operations in turn after which a client gives up.
 const MAX_FAILURES: u64 = 20;
 /// How long a client waits after a failure.
@@ -53,20 +56,23 @@ struct Tally {
 }
 
 impl Load {
-    pub(super) fn new(setup: Setup, system: Arc<dyn SystemUnderTest>) -> Self {
-        let versions = Versions::new(setup.records_of_a_table() * setup.tables());
-        Self { setup, system, versions, tally: Tally::default() }
+    /// Clients of a system whose records have these versions.
+    pub(super) fn new(setup: Setup, system: Arc<dyn SystemUnderTest>, versions: &[u64]) -> Self {
+        Self { setup, system, versions: Versions::new(versions), tally: Tally::default() }
     }
 
-    /// Every scan once, by all clients together.
+    /// Every scan once, by many clients together. For the store alone every row once: it keeps no results.
     pub(super) async fn warm_up(self: &Arc<Self>) -> Result<()> {
         let next = Arc::new(AtomicU64::new(0));
         let choice = Choice::new(&self.setup);
-        self.together(|_| {
+        let apart = if self.setup.system == System::Store { self.setup.rows } else { 1 };
+        let tables = self.setup.tables();
+        self.together(self.setup.clients.max(WARMING_CLIENTS), move |_| {
             let (load, next) = (self.clone(), next.clone());
             async move {
                 loop {
                     let scan = next.fetch_add(1, Ordering::Relaxed);
+                    let scan = scan % tables + scan / tables * apart * tables;
                     let Some(first) = choice.scan_number(scan) else { return Ok(()) };
                     load.scan(first).await?;
                 }
@@ -81,7 +87,7 @@ impl Load {
     /// Lets all clients work until the stretch is over.
     pub(super) async fn clients(self: Arc<Self>, stretch: Stretch) -> Result<()> {
         self.tally.begun.store(0, Ordering::Relaxed);
-        self.together(|client| self.clone().client(client, stretch)).await
+        self.together(self.setup.clients, |client| self.clone().client(client, stretch)).await
     }
 
     /// Scans and updates that were answered so far.
@@ -94,12 +100,12 @@ impl Load {
         self.versions.is_lost(record, version)
     }
 
-    async fn together<F>(&self, client: impl Fn(u64) -> F) -> Result<()>
+    async fn together<F>(&self, count: usize, client: impl Fn(u64) -> F) -> Result<()>
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {
         let mut clients = JoinSet::new();
-        (0..self.setup.clients as u64).for_each(|number| drop(clients.spawn(client(number))));
+        (0..count as u64).for_each(|number| drop(clients.spawn(client(number))));
         while let Some(ended) = clients.join_next().await {
             ended.map_err(|error| Error::unavailable(format!("a client ended: {error}")))??;
         }
@@ -175,6 +181,7 @@ impl Load {
         (ran, drain): (Duration, Duration),
         pinned: Vec<(f64, u64)>,
         lost_updates: u64,
+        log: Option<LogNotes>,
     ) -> Row {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (scans, updates) = (load(&self.tally.scans), load(&self.tally.updates));
@@ -193,6 +200,7 @@ impl Load {
             anomalies: self.versions.anomalies(),
             lost_updates,
             failures: load(&self.tally.failures),
+            log,
         }
     }
 }

@@ -4,12 +4,17 @@
 //! for the writes that it put off. After each fiftieth of the operations, the bytes are read that log servers hold and
 //! must not evict. After the drain every record is read from the store itself: each acknowledged write must be there.
 //!
+//! A figure measures one system at many shares of scans. Then the system stays at work between its runs: it settles in place of
+//! stopping, and what is missing in its cache is cached again.
+//!
 //! Where two setups are compared they may take turns: a machine that is slower for a while is so for both. A turn,
 //! too, pays for the writes that it put off, and the two alternate in going first.
 
 mod load;
 mod one_run;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
@@ -18,18 +23,29 @@ use tokio::runtime::Runtime;
 use crate::cache_bench::interrupt;
 use crate::cache_bench::row::Row;
 use crate::cache_bench::servers::{Databases, start_redis};
-use crate::cache_bench::setup::Setup;
+use crate::cache_bench::setup::{Length, Setup, StoreKind, System};
 use one_run::Run;
 
 /// Parts of a run; pinned bytes are read after each.
 const PARTS: u32 = 50;
 
 /// Runs of one process: what they share.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Bench {
-    /// One for each of two setups that are at work at once.
-    databases: [Databases; 2],
+    data_folder: Option<PathBuf>,
+    /// One for each setup that is at work at once.
+    databases: Vec<Databases>,
+    /// Systems that stay at work between runs, by their place among the databases.
+    kept: BTreeMap<usize, Kept>,
     runs: u64,
+}
+
+/// A system that is at work, its cache warm.
+struct Kept {
+    /// What a setup has in common with those that it can be measured with next.
+    what: String,
+    run: Run,
+    runtime: Runtime,
 }
 
 /// The results of two setups that took turns.
@@ -42,6 +58,61 @@ pub(crate) struct Pair {
 }
 
 impl Bench {
+    /// Runs whose stores have their data in `folder` where they have little memory.
+    pub(crate) fn with_data_folder(folder: Option<PathBuf>) -> Self {
+        Self { data_folder: folder, ..Self::default() }
+    }
+
+    /// Measures one setup at a place of its own, with the system that the last call has left there, if that is the same but for the
+    /// share of scans, the choices and the length: warming a cache takes longer than most runs. Several stay at work, each at its
+    /// place.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub(crate) fn measure_at(
+        &mut self,
+        place: usize,
+        setup: Setup,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Row> {
+        let (whole, stays) = (setup.length, stays(&setup));
+        let what = what_stays(&setup);
+        let (runtime, mut run) = match self.kept.remove(&place) {
+            Some(mut kept) if kept.what == what => {
+                interrupt::check()?;
+                say(format!("{}: warming up again", kept.run.name()));
+                until_interrupted(&kept.runtime, kept.run.resume(setup.checked()?))?;
+                (kept.runtime, kept.run)
+            }
+            other => {
+                other.map(|kept| self.end(kept.runtime, kept.run, say)).transpose()?;
+                self.prepare(place, setup, say)?
+            }
+        };
+        say(format!("{}: measuring", run.name()));
+        until_interrupted(&runtime, run.go(whole, PARTS))?;
+        if !stays {
+            return self.end(runtime, run, say);
+        }
+        say(format!("{}: draining", run.name()));
+        let row = until_interrupted(&runtime, run.pause())?;
+        if row.failures == 0 && row.lost_updates == 0 {
+            self.kept.insert(place, Kept { what, run, runtime });
+        }
+        Ok(row)
+    }
+
+    /// Ends the systems that stay at work at this place and those after it.
+    ///
+    /// # Errors
+    /// `Unavailable` if one does not end well.
+    pub(crate) fn end_from(&mut self, place: usize, say: &mut dyn FnMut(String)) -> Result<()> {
+        for (_, kept) in self.kept.split_off(&place) {
+            self.end(kept.runtime, kept.run, say)?;
+        }
+        Ok(())
+    }
+
     /// Measures one setup. Servers end with the thread that calls this.
     ///
     /// # Errors
@@ -89,8 +160,11 @@ impl Bench {
         let setup = setup.checked()?;
         interrupt::check()?;
         say(format!("{}: starting servers", setup.system.name()));
+        while self.databases.len() <= place {
+            self.databases.push(Databases::with_data_folder(self.data_folder.clone()));
+        }
         let databases = &mut self.databases[place];
-        databases.start(setup.store)?;
+        databases.start(&setup)?;
         let servers = start_redis(&setup)?;
         self.runs += 1;
         let runtime = runtime()?;
@@ -105,6 +179,20 @@ impl Bench {
         runtime.shutdown_timeout(Duration::from_millis(200));
         row
     }
+}
+
+/// Whether a system can be measured again: one that has learned from its load, or notes its calls, begins anew, and so does one whose
+/// versions only its own memory knows.
+fn stays(setup: &Setup) -> bool {
+    matches!(setup.system, System::Lacuna(_) | System::Store)
+        && setup.store != StoreKind::Sqlite
+        && !(setup.beta_auto || setup.measures_sizes || setup.notes_log)
+}
+
+/// A setup without what may be different next time.
+fn what_stays(setup: &Setup) -> String {
+    let length = Length::Operations(0);
+    format!("{:?}", Setup { scan_percent: 0, length, seed: 0, ..setup.clone() })
 }
 
 /// As many threads as the machine of the published numbers has processors.

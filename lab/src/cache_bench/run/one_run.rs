@@ -8,15 +8,18 @@ use lacuna_testkit::servers::Redis;
 
 use super::load::{Load, Stretch};
 use crate::cache_bench::bare::Bare;
+use crate::cache_bench::log_notes::LogNotes;
 use crate::cache_bench::pinned::pinned_bytes;
 use crate::cache_bench::records::version_of;
 use crate::cache_bench::row::Row;
 use crate::cache_bench::servers::{Databases, RunServers};
-use crate::cache_bench::setup::{Length, Setup};
+use crate::cache_bench::setup::{Length, Setup, System};
 use crate::cache_bench::system::{self, Traffic};
 
 /// A turn is over when nothing was written to the store for this long.
 const SILENCE: Duration = Duration::from_millis(20);
+/// How long the store may take until it has every acknowledged write.
+const DRAINING: Duration = Duration::from_secs(60);
 /// Records that are read at once in the end.
 const BATCH: u64 = 1_000;
 
@@ -30,6 +33,8 @@ pub(super) struct Run {
     ran: Duration,
     /// Bytes that log servers held, with the seconds from the first operation.
     pinned: Vec<(f64, u64)>,
+    /// The calls of the first log server until the last operation, where they are noted.
+    log: Option<LogNotes>,
 }
 
 impl Run {
@@ -45,13 +50,14 @@ impl Run {
         say(format!("{name}: loading {} records", setup.records));
         let servers = RunServers::prepare(databases, servers, &setup, run).await?;
         let system = system::open(&setup, &servers).await?;
-        let load = Arc::new(Load::new(setup, system));
+        let load = Arc::new(Load::new(setup, system, &servers.versions));
         if load.setup.is_warm {
             say(format!("{name}: warming up"));
             load.warm_up().await?;
         }
+        servers.hold_back(true);
         let before = load.system.traffic();
-        Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new() })
+        Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new(), log: None })
     }
 
     /// Name of the measured system.
@@ -63,6 +69,8 @@ impl Run {
     /// from clients.
     pub(super) async fn go(&mut self, length: Length, parts: u32) -> Result<()> {
         let took = self.work(length, parts).await?;
+        // Writes are still pending now.
+        self.log = self.load.system.log_notes();
         self.pass(took).await
     }
 
@@ -110,17 +118,63 @@ impl Run {
     }
 
     /// Waits for the writes that were put off, and checks that the store has them.
-    pub(super) async fn end(self) -> Result<Row> {
+    pub(super) async fn end(mut self) -> Result<Row> {
         let start = Instant::now();
         self.load.system.stop().await?;
         let drain = start.elapsed();
+        let shown = self.shown().await?;
+        let row = self.row(drain, &shown);
+        if row.failures == 0 && row.lost_updates == 0 {
+            self.servers.keep_rows(&self.load.setup, shown);
+        }
+        Ok(row)
+    }
+
+    /// The same, but the system stays at work, and may [`resume`](Self::resume). A store that is silent while it waits for its disk
+    /// does not have everything yet: it is waited for again.
+    pub(super) async fn pause(&mut self) -> Result<Row> {
+        let start = Instant::now();
+        loop {
+            let drain = self.settle().await.duration_since(start);
+            let shown = self.shown().await?;
+            if self.lost_updates(&shown) == 0 || start.elapsed() > DRAINING {
+                let row = self.row(drain, &shown);
+                self.servers.versions = shown;
+                return Ok(row);
+            }
+        }
+    }
+
+    /// Begins anew with other shares, choices and lengths: what was evicted or deleted is cached again.
+    pub(super) async fn resume(&mut self, setup: Setup) -> Result<()> {
+        self.servers.clean_up(&setup).await?;
+        let keeps_results = setup.system != System::Store;
+        self.load = Arc::new(Load::new(setup, self.load.system.clone(), &self.servers.versions));
+        if self.load.setup.is_warm && keeps_results {
+            self.servers.hold_back(false);
+            self.load.warm_up().await?;
+            self.servers.hold_back(true);
+        }
+        (self.before, self.ran) = (self.load.system.traffic(), Duration::ZERO);
+        self.pinned.clear();
+        Ok(())
+    }
+
+    /// The versions that the store has of all records; none if there is no store.
+    async fn shown(&self) -> Result<Vec<u64>> {
+        let setup = &self.load.setup;
+        if setup.system.has_store() { versions(setup, &self.servers).await } else { Ok(Vec::new()) }
+    }
+
+    /// Records whose newest acknowledged update is not among these versions.
+    fn lost_updates(&self, shown: &[u64]) -> u64 {
+        (0..).zip(shown).filter(|(record, shown)| self.load.is_lost(*record, **shown)).count() as u64
+    }
+
+    fn row(&mut self, drain: Duration, shown: &[u64]) -> Row {
         let traffic = self.load.system.traffic().since(self.before);
-        let lost = if self.load.setup.system.has_store() {
-            lost_updates(&self.load, &self.servers).await?
-        } else {
-            0
-        };
-        Ok(self.load.row(traffic, (self.ran, drain), self.pinned, lost))
+        let (pinned, log) = (std::mem::take(&mut self.pinned), self.log.take());
+        self.load.row(traffic, (self.ran, drain), pinned, self.lost_updates(shown), log)
     }
 }
 
@@ -141,22 +195,21 @@ async fn watch(
     Ok(samples)
 }
 
-/// Records whose newest acknowledged update the store lacks, asked past every cache.
-async fn lost_updates(load: &Load, servers: &RunServers) -> Result<u64> {
+/// The versions that the store has of all records, asked past every cache.
+async fn versions(setup: &Setup, servers: &RunServers) -> Result<Vec<u64>> {
     let bare = Bare::open(&servers.direct_url, 1).await?;
-    let count = load.setup.records_of_a_table();
-    let mut lost = 0;
-    for table in 0..load.setup.tables() {
+    let count = setup.records_of_a_table();
+    let mut versions = Vec::new();
+    for table in 0..setup.tables() {
         for first in
             (table * count..(table + 1) * count).step_by(usize::try_from(BATCH).expect("it is small"))
         {
             let last = (first + BATCH).min((table + 1) * count) - 1;
-            let rows = bare.scan(table, first, last, 1).await?;
-            for (record, row) in (first..).zip(&rows) {
-                lost += u64::from(load.is_lost(record, version_of(&row[0])?));
+            for row in &bare.scan(table, first, last, 1).await? {
+                versions.push(version_of(&row[0])?);
             }
         }
     }
     bare.close().await;
-    Ok(lost)
+    Ok(versions)
 }

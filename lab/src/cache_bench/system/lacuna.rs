@@ -7,11 +7,12 @@ use lacuna_cache::sql::{
     Cache, Compressed, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError,
 };
 use lacuna_cache_protocol::Policy;
-use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::ports::{LogServer, Reply};
 use lacuna_cache_protocol::{Error, Result};
 
 use super::aside::PATIENCE;
 use super::{SystemUnderTest, Traffic};
+use crate::cache_bench::log_notes::{LogNotes, NotingLog, SharedNotes};
 use crate::cache_bench::records::{COLUMNS, NAMES, fields, table_name, version_of};
 use crate::cache_bench::servers::RunServers;
 use crate::cache_bench::setup::Setup;
@@ -25,6 +26,7 @@ pub(super) struct Lacuna {
     tables: Vec<Table>,
     records_of_a_table: u64,
     columns: usize,
+    notes: Option<SharedNotes>,
 }
 
 impl Lacuna {
@@ -34,6 +36,9 @@ impl Lacuna {
         options = options.with_cache_bytes(1 << 30).with_patience(PATIENCE);
         if setup.beta_auto {
             options = options.with_auto_beta();
+        }
+        if setup.measures_sizes {
+            options = options.with_measured_sizes();
         }
         for url in &servers.cache_urls {
             let mut server = RedisCache::new(url, NAMESPACE)?;
@@ -48,8 +53,17 @@ impl Lacuna {
                 options.with_cache_server(server)
             };
         }
+        let mut notes = None;
         for url in &servers.log_urls {
-            options = options.with_log_server(Arc::new(RedisLog::new(url, NAMESPACE)?));
+            let log: Arc<dyn LogServer> = Arc::new(RedisLog::new(url, NAMESPACE)?);
+            let is_noted = setup.notes_log && notes.is_none();
+            options = options.with_log_server(if is_noted {
+                let noting = NotingLog::new(log);
+                notes = Some(noting.notes());
+                Arc::new(noting)
+            } else {
+                log
+            });
         }
         let cache = options.open().await?;
         let mut tables = Vec::new();
@@ -60,7 +74,13 @@ impl Lacuna {
             }
             tables.push(cache.table(schema).await?);
         }
-        Ok(Self { cache, tables, records_of_a_table: setup.records_of_a_table(), columns: setup.columns })
+        Ok(Self {
+            cache,
+            tables,
+            records_of_a_table: setup.records_of_a_table(),
+            columns: setup.columns,
+            notes,
+        })
     }
 
     fn table(&self, record: u64) -> &Table {
@@ -98,6 +118,10 @@ impl SystemUnderTest for Lacuna {
             store_queries: counts.store_queries,
             store_writes: counts.store_writes,
         }
+    }
+
+    fn log_notes(&self) -> Option<LogNotes> {
+        self.notes.as_ref().map(SharedNotes::copied)
     }
 
     fn stop(&self) -> Reply<'_, ()> {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
 
+use crate::cache_bench::log_notes::LogNotes;
 use crate::cache_bench::servers::RunServers;
 use crate::cache_bench::setup::{Setup, System};
 
@@ -33,6 +34,11 @@ pub(crate) trait SystemUnderTest: Send + Sync {
     /// has one client that updates it, so that the order is known.
     fn orders_updates(&self) -> bool {
         false
+    }
+
+    /// The calls of its first log server so far, where they are noted.
+    fn log_notes(&self) -> Option<LogNotes> {
+        None
     }
 
     /// Waits until the store has everything, and closes.

@@ -26,9 +26,10 @@ impl World {
         }
         let setup = Setup { records: 20, clients: 2, delay, ..Setup::new(system, store) };
         let mut databases = Databases::default();
-        databases.start(store).ok()?;
+        databases.start(&setup).ok()?;
         let servers = RunServers::prepare(&databases, start_redis(&setup).unwrap(), &setup, 1).await.unwrap();
-        Some(Self { setup, servers, versions: Versions::new(20), _databases: databases })
+        servers.hold_back(true);
+        Some(Self { setup, servers, versions: Versions::new(&[1; 20]), _databases: databases })
     }
 
     async fn read(&self, system: &dyn SystemUnderTest) {

@@ -1,27 +1,27 @@
 //! Figures 4 and 5: memory that buffered writes pin.
 
-use std::rc::Rc;
+use std::time::Duration;
 
-use crate::paper::{Axis, Finding, Line, Plot, Session};
+use crate::paper::{Axis, Finding, Line, Plot, Session, Summary};
 use lacuna_base::Result;
 
-use super::stage::{BACK, SHARES, by_share, line, notes, panel, setup};
+use super::stage::{BACK, Runs, SHARES, by_share, length, line, notes, panel, setup, summary};
 use crate::cache_bench::row::Row;
-use crate::cache_bench::setup::StoreKind;
+use crate::cache_bench::setup::{Setup, StoreKind};
 
 const KIBIBYTE: f64 = 1024.0;
 const NO_NUMBERS: &str =
     "The report draws this without numbers, and its amounts are those of 10 million records.";
 
-fn rows(session: &mut Session<'_>, shares: &[u64]) -> Result<Vec<Rc<Row>>> {
-    by_share(session, shares, |session, share| setup(session, BACK, StoreKind::PostgresAsync, share))
-}
+/// How long a point of figure 5 is, unless a time or a number of operations is asked for: checkpoints of the store come and go.
+const OVER_TIME: Duration = Duration::from_secs(30);
 
 /// Figure 4.
 pub(super) fn by_share_of_scans(session: &mut Session<'_>) -> Result<Finding> {
-    let rows = rows(session, &SHARES)?;
-    let max = |row: &Rc<Row>| row.pinned.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as f64 / KIBIBYTE;
-    let values: Vec<f64> = rows.iter().map(max).collect();
+    let rows =
+        by_share(session, &SHARES, |session, share| setup(session, BACK, StoreKind::PostgresAsync, share))?;
+    let max = |row: &Row| row.pinned.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as f64 / KIBIBYTE;
+    let values: Vec<Summary> = rows.iter().map(|runs| summary(runs, max)).collect();
     let lines = vec![line("write-back", &SHARES, &values)];
     let plots = vec![panel("buffered writes", Axis::linear("most pinned memory of a run, KiB"), lines)];
     let mut notes = notes(session, &rows);
@@ -33,12 +33,14 @@ pub(super) fn by_share_of_scans(session: &mut Session<'_>) -> Result<Finding> {
 /// Figure 5.
 pub(super) fn over_time(session: &mut Session<'_>) -> Result<Finding> {
     let shares = [90, 95, 99];
-    let rows = rows(session, &shares)?;
-    let points = |row: &Rc<Row>| -> Vec<(f64, f64)> {
-        row.pinned.iter().map(|(seconds, bytes)| (*seconds, *bytes as f64 / KIBIBYTE)).collect()
-    };
-    let lines =
-        shares.iter().zip(&rows).map(|(share, row)| Line::ours(format!("{share} % scans"), points(row)));
+    let rows = by_share(session, &shares, |session, share| Setup {
+        length: length(session, OVER_TIME),
+        ..setup(session, BACK, StoreKind::PostgresAsync, share)
+    })?;
+    let lines = shares
+        .iter()
+        .zip(&rows)
+        .map(|(share, runs)| Line::of_runs(format!("{share} % scans"), samples(runs)));
     let plot = Plot {
         title: "buffered writes".to_owned(),
         x: Axis::linear("seconds"),
@@ -48,4 +50,14 @@ pub(super) fn over_time(session: &mut Session<'_>) -> Result<Finding> {
     let mut notes = notes(session, &rows);
     notes.push(NO_NUMBERS.to_owned());
     Ok(Finding { plots: vec![plot], notes, ..Finding::default() })
+}
+
+/// What was pinned after each part of the runs, by the seconds from their start.
+fn samples(runs: &Runs) -> Vec<(f64, Summary)> {
+    let count = runs.iter().map(|row| row.pinned.len()).min().unwrap_or(0);
+    let sample = |place: usize| {
+        let seconds = summary(runs, |row| row.pinned[place].0).median;
+        (seconds, summary(runs, |row| row.pinned[place].1 as f64 / KIBIBYTE))
+    };
+    (0..count).map(sample).collect()
 }

@@ -1,72 +1,124 @@
 //! Figures 1 and 6: how much the range cache adds to a store, by the share of scans and by write policy.
+//!
+//! Each has a panel of a store whose rows are all in memory, and one of a store that has memory for a quarter of them and reads the
+//! others from a disk.
 
 use std::time::Duration;
 
-use crate::paper::{Axis, Claim, Finding, Session};
+use crate::paper::{Axis, Claim, Finding, Line, Plot, Session};
 use lacuna_base::Result;
 
-use super::stage::{AROUND, BACK, SHARES, THROUGH, beside, improvements, line, notes, panel, setup};
+use super::policy_notes::best_sentence;
+use super::stage::{
+    AROUND, BACK, DISK_SHARES, Runs, SHARES, THROUGH, beside, improvements, line, notes, on_disk, panel,
+    setup,
+};
 use crate::cache_bench::setup::{Setup, StoreKind, System};
 
 const TITLE: &str = "improvement over the store alone, %";
 /// How far away a store is that shares no processor with its clients.
 const FAR: Duration = Duration::from_millis(5);
+/// What the report says of `MySQL` at 10 and 99 % scans, and of `MongoDB` at 10 %.
+const PAPER_MYSQL: [Option<f64>; 2] = [Some(400.0), Some(150.0)];
+const PAPER_MONGODB: [Option<f64>; 2] = [Some(100.0), None];
+
+/// Improvements of write-back over the store alone, and the rows that they are from.
+struct Gain {
+    line: Line,
+    all: Vec<Runs>,
+}
+
+/// Write-back beside the store alone; `change` has the last word about both.
+fn gain(
+    session: &mut Session<'_>,
+    (name, store): (&str, StoreKind),
+    shares: &[u64],
+    change: impl Fn(Setup) -> Setup,
+) -> Result<Gain> {
+    let [alone, back] = beside(session, shares, |session, which, share| {
+        change(setup(session, [System::Store, BACK][which], store, share))
+    })?;
+    let line = line(name, shares, &improvements(&back, &alone));
+    Ok(Gain { line, all: alone.into_iter().chain(back).collect() })
+}
+
+/// The paper's numbers at 10 and 99 % scans beside those of a line.
+fn claims(what: &str, line: &Line, paper: [Option<f64>; 2]) -> Vec<Claim> {
+    let claim = |(share, paper): (f64, Option<f64>)| {
+        let what = format!("{what}, improvement at {share} % scans, %");
+        Some(Claim::of_runs(what, paper?, line.summary_at(share)))
+    };
+    [10.0, 99.0].into_iter().zip(paper).filter_map(claim).collect()
+}
 
 /// Figure 1.
 pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
-    let (mut lines, mut all, mut claims) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, store, paper) in [
-        ("MariaDB", StoreKind::MariaDb, [400.0, 150.0]),
-        ("PostgreSQL, async", StoreKind::PostgresAsync, [100.0, f64::NAN]),
-    ] {
-        let [alone, back] = beside(session, &SHARES, |session, which, share| {
-            setup(session, [System::Store, BACK][which], store, share)
-        })?;
-        let values = improvements(&back, &alone);
-        for (share, paper) in [(10.0, paper[0]), (99.0, paper[1])] {
-            let line = line(name, &SHARES, &values);
-            if !paper.is_nan() {
-                claims.push(Claim::new(
-                    format!("{name}, improvement at {share} % scans, %"),
-                    paper,
-                    line.at(share),
-                ));
-            }
-        }
-        lines.push(line(name, &SHARES, &values));
-        all.extend(alone.into_iter().chain(back));
-    }
-    let [alone, back] = beside(session, &SHARES, |session, which, share| Setup {
-        clients: 1,
-        delay: FAR,
-        ..setup(session, [System::Store, BACK][which], StoreKind::MariaDb, share)
-    })?;
-    let far = line("MariaDB", &SHARES, &improvements(&back, &alone));
-    all.extend(alone.into_iter().chain(back));
-    let plots = vec![
-        panel("write-back", Axis::linear(TITLE), lines),
-        panel("write-back, one client, the store 5 ms away", Axis::logarithmic(TITLE), vec![far]),
+    let mariadb = gain(session, ("MariaDB", StoreKind::MariaDb), &SHARES, |setup| setup)?;
+    let postgres = gain(session, ("PostgreSQL, async", StoreKind::PostgresAsync), &SHARES, |setup| setup)?;
+    let disk = gain(session, ("MariaDB", StoreKind::MariaDb), &DISK_SHARES, on_disk)?;
+    let far = |setup| Setup { clients: 1, delay: FAR, ..setup };
+    let far = gain(session, ("MariaDB", StoreKind::MariaDb), &SHARES, far)?;
+    let all: Vec<Runs> =
+        [&mariadb, &postgres, &disk, &far].into_iter().flat_map(|gain| gain.all.clone()).collect();
+    let claims = [
+        claims("MariaDB", &mariadb.line, PAPER_MYSQL),
+        claims("PostgreSQL, async", &postgres.line, PAPER_MONGODB),
+        claims("MariaDB with little memory", &disk.line, PAPER_MYSQL),
     ];
-    Ok(Finding { plots, claims, notes: notes(session, &all), tables: Vec::new() })
+    let plots = vec![
+        panel("all rows in memory", Axis::linear(TITLE), vec![mariadb.line, postgres.line]),
+        panel("a quarter of the rows in memory", Axis::linear(TITLE), vec![disk.line]),
+        panel("one client, the store 5 ms away", Axis::logarithmic(TITLE), vec![far.line]),
+    ];
+    Ok(Finding { plots, claims: claims.concat(), notes: notes(session, &all), tables: Vec::new() })
+}
+
+/// The policies beside the store alone.
+struct Policies {
+    plot: Plot,
+    claims: Vec<Claim>,
+    sentence: String,
+    all: Vec<Runs>,
+}
+
+/// Names of the policies, in the order of `policies`.
+const NAMES: [&str; 3] = ["write-back", "write-through", "write-around"];
+
+fn policies_of(
+    session: &mut Session<'_>,
+    title: &str,
+    shares: &[u64],
+    change: impl Fn(Setup) -> Setup,
+) -> Result<Policies> {
+    let [alone, back, through, around] = beside(session, shares, |session, which, share| {
+        let system = [System::Store, BACK, THROUGH, AROUND][which];
+        change(setup(session, system, StoreKind::MariaDb, share))
+    })?;
+    let rows = [back, through, around];
+    let of = |(name, rows): (&str, &Vec<Runs>)| line(name, shares, &improvements(rows, &alone));
+    let lines: Vec<Line> = NAMES.into_iter().zip(&rows).map(of).collect();
+    let beats = |other: usize| Some(sign(lines[0].at(10.0)? - lines[other].at(10.0)?));
+    let claim = |other: usize| {
+        let what = format!("{title}, 10 % scans: write-back beats {} (1) or not (0)", NAMES[other]);
+        Claim::new(what, 1.0, beats(other))
+    };
+    let at_ten: Vec<(&str, &Runs)> = NAMES.into_iter().zip(rows.iter().map(|rows| &rows[0])).collect();
+    Ok(Policies {
+        claims: vec![claim(1), claim(2)],
+        sentence: best_sentence(title, &at_ten, &alone[0]),
+        plot: panel(title, Axis::linear(TITLE), lines),
+        all: alone.iter().chain(rows.iter().flatten()).cloned().collect(),
+    })
 }
 
 /// Figure 6.
 pub(super) fn policies(session: &mut Session<'_>) -> Result<Finding> {
-    let [alone, back, through, around] = beside(session, &SHARES, |session, which, share| {
-        setup(session, [System::Store, BACK, THROUGH, AROUND][which], StoreKind::MariaDb, share)
-    })?;
-    let (mut lines, mut all) = (Vec::new(), alone.clone());
-    for (name, rows) in [("write-back", back), ("write-through", through), ("write-around", around)] {
-        lines.push(line(name, &SHARES, &improvements(&rows, &alone)));
-        all.extend(rows);
-    }
-    let over = |share: f64, other: usize| Some(lines[0].at(share)? - lines[other].at(share)?);
-    let claims = vec![
-        Claim::new("10 % scans: write-back beats write-through (1) or not (0)", 1.0, over(10.0, 1).map(sign)),
-        Claim::new("10 % scans: write-back beats write-around (1) or not (0)", 1.0, over(10.0, 2).map(sign)),
-    ];
-    let plots = vec![panel("MariaDB", Axis::linear(TITLE), lines)];
-    Ok(Finding { plots, claims, notes: notes(session, &all), tables: Vec::new() })
+    let memory = policies_of(session, "all rows in memory", &SHARES, |setup| setup)?;
+    let disk = policies_of(session, "a quarter of the rows in memory", &DISK_SHARES, on_disk)?;
+    let mut notes = notes(session, memory.all.iter().chain(&disk.all));
+    notes.extend([memory.sentence, disk.sentence]);
+    let claims = memory.claims.into_iter().chain(disk.claims).collect();
+    Ok(Finding { plots: vec![memory.plot, disk.plot], claims, notes, tables: Vec::new() })
 }
 
 fn sign(difference: f64) -> f64 {

@@ -2,12 +2,11 @@
 
 use std::rc::Rc;
 
-use crate::paper::{Claim, DataTable, Finding, Session};
+use crate::paper::{Claim, DataTable, Finding, Session, Summary};
 use lacuna_base::Result;
 
-use super::stage::{BACK, SHARES, beside, by_share, notes, setup, share_header, table};
+use super::stage::{BACK, Runs, SHARES, beside, notes, ratio, setup, share_header, table, throughputs};
 use crate::bars::cache::{MANY_CLIENTS, bandwidth};
-use crate::cache_bench::row::Row;
 use crate::cache_bench::setup::{Setup, StoreKind};
 
 /// Servers of table 4.
@@ -33,7 +32,9 @@ const PAPER_SERVERS: [(&str, [f64; 4]); 5] = [
 
 /// The numbers that the report prints, beside a table of ours.
 fn printed<const SHARES: usize>(header: &[String], rows: &[(&str, [f64; SHARES])]) -> DataTable {
-    let rows = rows.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect();
+    let row =
+        |(name, values): &(&str, [f64; SHARES])| ((*name).to_owned(), values.map(Summary::once).to_vec());
+    let rows = rows.iter().map(row).collect();
     table("the report: thousands of operations a second", header, rows)
 }
 
@@ -43,68 +44,63 @@ pub(super) fn copies(session: &mut Session<'_>) -> Result<Finding> {
         copies: [1, 3][which],
         ..setup(session, BACK, StoreKind::PostgresAsync, share)
     })?;
-    let ratio = |place: usize| Some(three[place].throughput() / one[place].throughput());
+    let over_one = |place: usize| Some(ratio(&three[place], &one[place]));
     let claims = vec![
-        Claim::new("10 % scans: 3 copies over 1", 212.0 / 240.0, ratio(0)),
-        Claim::new("99 % scans: 3 copies over 1", 1_496.0 / 1_491.0, ratio(SHARES.len() - 1)),
+        Claim::of_runs("10 % scans: 3 copies over 1", 212.0 / 240.0, over_one(0)),
+        Claim::of_runs("99 % scans: 3 copies over 1", 1_496.0 / 1_491.0, over_one(SHARES.len() - 1)),
     ];
     let rows = vec![("1 copy".to_owned(), throughputs(&one)), ("3 copies".to_owned(), throughputs(&three))];
     let header = share_header("scans", &SHARES);
     let tables = vec![table("operations a second", &header, rows), printed(&header, &PAPER_COPIES)];
-    let all: Vec<Rc<Row>> = one.into_iter().chain(three).collect();
-    Ok(Finding { tables, claims, notes: notes(session, &all), plots: Vec::new() })
+    let notes = notes(session, one.iter().chain(&three));
+    Ok(Finding { tables, claims, notes, plots: Vec::new() })
 }
 
-fn throughputs(rows: &[Rc<Row>]) -> Vec<f64> {
-    rows.iter().map(|row| row.throughput()).collect()
-}
-
-fn scaled(session: &mut Session<'_>) -> Result<Vec<(usize, Vec<Rc<Row>>)>> {
-    let mut rows = Vec::new();
-    for servers in SERVERS {
-        let of = move |session: &Session<'_>, share| Setup {
-            cache_servers: servers,
+/// By the number of servers, then by the share of scans; once for both tables.
+fn scaled(session: &mut Session<'_>) -> Result<Rc<[Vec<Runs>; SERVERS.len()]>> {
+    session.once("runs with servers of one bandwidth".to_owned(), |session| {
+        beside(session, &SCALED_SHARES, |session, which, share| Setup {
+            cache_servers: SERVERS[which],
             clients: MANY_CLIENTS,
             bandwidth: Some(bandwidth(share)),
             ..setup(session, BACK, StoreKind::PostgresAsync, share)
-        };
-        rows.push((servers, by_share(session, &SCALED_SHARES, of)?));
-    }
-    Ok(rows)
+        })
+    })
 }
 
 /// Table 4.
 pub(super) fn servers(session: &mut Session<'_>) -> Result<Finding> {
     let rows = scaled(session)?;
-    let lines = rows.iter().map(|(servers, rows)| (servers.to_string(), throughputs(rows))).collect();
+    let lines =
+        SERVERS.iter().zip(&*rows).map(|(servers, rows)| (servers.to_string(), throughputs(rows))).collect();
     let header = share_header("servers", &SCALED_SHARES);
     let tables = vec![table("operations a second", &header, lines), printed(&header, &PAPER_SERVERS)];
-    Ok(Finding { tables, notes: scaled_notes(session, &rows), ..Finding::default() })
+    Ok(Finding { tables, notes: scaled_notes(session, &*rows), ..Finding::default() })
 }
 
 /// Table 5.
 pub(super) fn relative(session: &mut Session<'_>) -> Result<Finding> {
     let rows = scaled(session)?;
-    let two = throughputs(&rows[1].1);
-    let over_two = |rows: &[Rc<Row>]| -> Vec<f64> {
-        throughputs(rows).iter().zip(&two).map(|(row, two)| row / two).collect()
+    let all = &*rows;
+    let over_two = |rows: &[Runs]| -> Vec<Summary> {
+        rows.iter().zip(&all[1]).map(|(row, two)| ratio(row, two)).collect()
     };
-    let eight = over_two(&rows[4].1);
+    let eight = over_two(&rows[4]);
     let claims = SCALED_SHARES.iter().zip(PAPER_EIGHT).zip(&eight);
     let claims = claims
         .map(|((share, paper), ours)| {
-            Claim::new(format!("8 servers over 2, {share} % scans"), paper, Some(*ours))
+            Claim::of_runs(format!("8 servers over 2, {share} % scans"), paper, Some(*ours))
         })
         .collect();
-    let lines = rows[1..].iter().map(|(servers, rows)| (servers.to_string(), over_two(rows))).collect();
+    let measured = SERVERS.iter().zip(&*rows).skip(1);
+    let lines = measured.map(|(servers, rows)| (servers.to_string(), over_two(rows))).collect();
     let tables =
         vec![table("throughput over that of two servers", &share_header("servers", &SCALED_SHARES), lines)];
-    Ok(Finding { tables, claims, notes: scaled_notes(session, &rows), plots: Vec::new() })
+    Ok(Finding { tables, claims, notes: scaled_notes(session, &*rows), plots: Vec::new() })
 }
 
-fn scaled_notes(session: &Session<'_>, rows: &[(usize, Vec<Rc<Row>>)]) -> Vec<String> {
-    let all: Vec<Rc<Row>> = rows.iter().flat_map(|(_, rows)| rows.iter().cloned()).collect();
-    let mut notes = notes(session, &all);
+fn scaled_notes(session: &Session<'_>, rows: &[Vec<Runs>]) -> Vec<String> {
+    let mut notes = notes(session, rows.iter().flatten());
     notes.push(format!(
         "All servers share the machine, so that each is held to one bandwidth by a relay: {} bytes a second where less than a \
          tenth of the operations write, else {}. {MANY_CLIENTS} clients.",

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::servers::port::free_port;
 use crate::servers::process::{Process, is_installed_in};
-use crate::servers::template::copy_or_make;
+use crate::servers::template::{copy_or_make, folder_in};
 use crate::servers::tls_files::TlsFiles;
 
 const PROGRAM: &str = "/usr/sbin/mariadbd";
@@ -22,6 +22,7 @@ pub struct MariaDb {
     arguments: Vec<String>,
     port: u16,
     _folder: TempDir,
+    _data: Option<TempDir>,
 }
 
 impl MariaDb {
@@ -31,7 +32,7 @@ impl MariaDb {
     /// # Panics
     /// If it does not start.
     pub fn start() -> Option<Self> {
-        Self::with(2, &[])
+        Self::with(2, &[], None)
     }
 
     /// The same as it is installed: what it acknowledged is on the disk.
@@ -39,15 +40,28 @@ impl MariaDb {
     /// # Panics
     /// If it does not start.
     pub fn durable() -> Option<Self> {
-        Self::with(1, &[])
+        Self::with(1, &[], None)
     }
+
+    /// As [`MariaDb::durable`], with so many bytes for pages of its files, which are read and written past the page cache of the
+    /// system, and with its data in a folder of its own in `data`, if that is given.
+    ///
+    /// # Panics
+    /// If it does not start, as with less than [`MariaDb::MIN_MEMORY`].
+    pub fn with_memory(bytes: u64, data: Option<&Path>) -> Option<Self> {
+        let options = [format!("--innodb-buffer-pool-size={bytes}"), "--innodb-flush-method=O_DIRECT".into()];
+        Self::with(1, &options.each_ref().map(String::as_str), data)
+    }
+
+    /// The least memory for pages that it starts with.
+    pub const MIN_MEMORY: u64 = 6 << 20;
 
     /// As [`MariaDb::start`], with a binary log of rows.
     ///
     /// # Panics
     /// If it does not start.
     pub fn logged() -> Option<Self> {
-        Self::with(2, &["--log-bin=log", "--binlog-format=ROW", "--server-id=1"])
+        Self::with(2, &["--log-bin=log", "--binlog-format=ROW", "--server-id=1"], None)
     }
 
     /// As [`MariaDb::start`], with TLS for those that ask for it.
@@ -62,16 +76,17 @@ impl MariaDb {
         options.extend(
             files.authority_of_clients.iter().map(|authority| format!("--ssl-ca={}", authority.display())),
         );
-        Self::with(2, &options.iter().map(String::as_str).collect::<Vec<_>>())
+        Self::with(2, &options.iter().map(String::as_str).collect::<Vec<_>>(), None)
     }
 
-    /// By a number of `innodb_flush_log_at_trx_commit`.
-    fn with(when: u8, options: &[&str]) -> Option<Self> {
+    /// By a number of `innodb_flush_log_at_trx_commit`; data in a folder of its own in `place`, else beside its socket.
+    fn with(when: u8, options: &[&str], place: Option<&Path>) -> Option<Self> {
         if !is_installed_in("mariadbd", &["/usr/sbin".into(), "/usr/bin".into()]) {
             return None;
         }
         let folder = tempfile::tempdir().expect("a folder for the server");
-        let data = folder.path().join("data");
+        let own = place.map(|place| folder_in(place, "lacuna-mariadb"));
+        let data = own.as_ref().unwrap_or(&folder).path().join("data");
         // A server that starts deletes all temporary tables in its folder for them, also those of its neighbours.
         let temporary = folder.path().join("tmp");
         std::fs::create_dir(&temporary).expect("a folder for temporary tables");
@@ -92,7 +107,7 @@ impl MariaDb {
         let options = options.iter().map(|option| (*option).to_owned());
         let arguments: Vec<String> = fixed.into_iter().chain(options).collect();
         let process = Process::start(PROGRAM, &arguments, port);
-        Some(Self { process, arguments, port, _folder: folder })
+        Some(Self { process, arguments, port, _folder: folder, _data: own })
     }
 
     /// Where it is.

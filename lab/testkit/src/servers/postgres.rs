@@ -7,11 +7,14 @@ use tempfile::TempDir;
 
 use crate::servers::port::free_port;
 use crate::servers::process::{LastSignal, Process, is_installed_in};
-use crate::servers::template::copy_or_make;
+use crate::servers::template::{copy_or_make, folder_in};
 use crate::servers::tls_files::TlsFiles;
 
 /// The user that Debian's package makes.
 const USER: &str = "postgres";
+
+/// The first version with `debug_io_direct`.
+const FIRST_WITH_DIRECT_IO: u32 = 16;
 
 /// Of `initdb`.
 const SETTINGS: [&str; 8] = ["-A", "trust", "-N", "--locale=C", "-E", "UTF8", "-U", USER];
@@ -24,6 +27,7 @@ pub struct Postgres {
     arguments: Vec<String>,
     port: u16,
     _folder: TempDir,
+    _data: Option<TempDir>,
     _files: Option<TempDir>,
 }
 
@@ -34,7 +38,7 @@ impl Postgres {
     /// # Panics
     /// If it does not start.
     pub fn start() -> Option<Self> {
-        Self::with(&["-c", "fsync=off"])
+        Self::with(&["-c", "fsync=off"], None)
     }
 
     /// As [`Postgres::start`], with these settings besides, each as `name=value`.
@@ -44,7 +48,7 @@ impl Postgres {
     pub fn start_with(settings: &[&str]) -> Option<Self> {
         let options: Vec<&str> =
             ["fsync=off"].iter().chain(settings).flat_map(|setting| ["-c", setting]).collect();
-        Self::with(&options)
+        Self::with(&options, None)
     }
 
     /// The same as it is installed: what it acknowledged is on the disk.
@@ -52,7 +56,38 @@ impl Postgres {
     /// # Panics
     /// If it does not start.
     pub fn durable() -> Option<Self> {
-        Self::with(&[])
+        Self::with(&[], None)
+    }
+
+    /// As [`Postgres::durable`], with so many bytes for pages of its files, and with its data in a folder of its own in `data`, if
+    /// that is given. From version 16 on it reads and writes its files past the page cache of the system; before, that holds
+    /// what it has no room for ([`Postgres::bypasses_page_cache`]).
+    ///
+    /// # Panics
+    /// If it does not start, as with less than [`Postgres::MIN_MEMORY`].
+    pub fn with_memory(bytes: u64, data: Option<&Path>) -> Option<Self> {
+        let buffers = format!("shared_buffers={}kB", bytes / 1024);
+        let mut options = vec!["-c", &buffers];
+        if Self::bypasses_page_cache() {
+            options.extend(["-c", "debug_io_direct=data"]);
+        }
+        Self::with(&options, data)
+    }
+
+    /// The least memory for pages that it starts with.
+    pub const MIN_MEMORY: u64 = 128 << 10;
+
+    /// Whether the installed one can read and write its files past the page cache of the system.
+    pub fn bypasses_page_cache() -> bool {
+        let version = |folder: &PathBuf| folder.parent()?.file_name()?.to_str()?.parse::<u32>().ok();
+        programs().first().and_then(version).is_some_and(|version| version >= FIRST_WITH_DIRECT_IO)
+    }
+
+    /// Whether the user that it runs as may make its data in `folder`, whose owner gives a folder in it away.
+    pub fn can_reach(folder: &Path) -> bool {
+        let user = is_root().then_some(USER);
+        let mut look = Process::command(user, LastSignal::Kill, "test");
+        look.arg("-x").arg(folder).stdin(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
     /// As [`Postgres::start`], with a log that can be decoded.
@@ -60,7 +95,7 @@ impl Postgres {
     /// # Panics
     /// If it does not start.
     pub fn logged() -> Option<Self> {
-        Self::with(&["-c", "fsync=off", "-c", "wal_level=logical"])
+        Self::with(&["-c", "fsync=off", "-c", "wal_level=logical"], None)
     }
 
     /// As [`Postgres::start`], with TLS for those that ask for it. Copies of the files belong to the server's user.
@@ -86,11 +121,12 @@ impl Postgres {
             run(Command::new("chown").arg("-R").arg(USER).arg(folder.path()));
         }
         let options: Vec<&str> = options.iter().flat_map(|option| ["-c", option]).collect();
-        let server = Self::with(&options)?;
+        let server = Self::with(&options, None)?;
         Some(Self { _files: Some(folder), ..server })
     }
 
-    fn with(options: &[&str]) -> Option<Self> {
+    /// With its data in a folder of its own in `place`, else beside its socket.
+    fn with(options: &[&str], place: Option<&Path>) -> Option<Self> {
         let programs = programs();
         if !is_installed_in("initdb", &programs) {
             return None;
@@ -102,7 +138,11 @@ impl Postgres {
         if user.is_some() {
             run(Command::new("chown").arg(USER).arg(folder.path()));
         }
-        let data = folder.path().join("data");
+        let own = place.map(|place| folder_in(place, "lacuna-pg"));
+        if let (Some(_), Some(own)) = (user, &own) {
+            run(Command::new("chown").arg(USER).arg(own.path()));
+        }
+        let data = own.as_ref().unwrap_or(&folder).path().join("data");
         let initdb = bin.join("initdb");
         copy_or_make(&initdb, &SETTINGS, &data, || initialise(user, &initdb, &data));
         let port = free_port();
@@ -114,7 +154,7 @@ impl Postgres {
         let arguments: Vec<String> = fixed.chain(options).map(|part| (*part).to_owned()).collect();
         let program = bin.join("postgres").display().to_string();
         let process = Process::start_as(user, LastSignal::Quit, &program, &arguments, port);
-        Some(Self { process, program, arguments, port, _folder: folder, _files: None })
+        Some(Self { process, program, arguments, port, _folder: folder, _data: own, _files: None })
     }
 
     /// Where it is.

@@ -7,6 +7,16 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tempfile::TempDir;
+
+/// A new folder in `place`, which is gone with what is returned.
+///
+/// # Panics
+/// If it cannot be made.
+pub(crate) fn folder_in(place: &Path, prefix: &str) -> TempDir {
+    tempfile::Builder::new().prefix(prefix).tempdir_in(place).expect("a folder for the server's data")
+}
+
 /// Makes the folder `to` as `program` makes it with `settings`: `make` runs that for the first server of this build only.
 ///
 /// # Panics
