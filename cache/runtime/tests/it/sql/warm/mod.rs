@@ -4,6 +4,7 @@ mod between;
 mod cache_servers;
 mod definitions;
 mod kills;
+mod lock;
 mod restarts;
 
 use std::any::Any;
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache::sql::{Cache, DomainType, ErrorKind, Options, Policy, Rows, Schema, SqlValue, Table};
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
+
+use lock::Lock;
 
 use crate::sql::world::{AT_MOST, Dialect, patient};
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use lacuna_cache::sql::{Compressed, Hashed, Options, Policy};
 use lacuna_testkit::servers::Redis;
-use sqlx::Connection;
 
-use super::{Program, World, evict, keys, killed, told};
+use super::{Lock, Program, World, evict, keys, killed, told};
 use crate::sql::world::Dialect;
 
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
@@ -53,43 +52,6 @@ async fn a_restart_over_mariadb_begins_warm() {
     a_restart_begins_warm_on(Dialect::MariaDb).await;
 }
 
-/// A transaction that keeps everybody else from writing to the table.
-enum Lock {
-    Sqlite(sqlx::SqliteConnection),
-    Postgres(sqlx::PgConnection),
-}
-
-impl Lock {
-    async fn take(world: &World) -> Self {
-        if world.dialect == Dialect::Sqlite {
-            let mut connection = sqlx::SqliteConnection::connect(&world.url).await.unwrap();
-            sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
-            return Self::Sqlite(connection);
-        }
-        let mut connection = sqlx::PgConnection::connect(&world.url).await.unwrap();
-        sqlx::raw_sql("BEGIN; LOCK TABLE people IN EXCLUSIVE MODE").execute(&mut connection).await.unwrap();
-        Self::Postgres(connection)
-    }
-
-    /// Rows that the database has with this note.
-    async fn count(&mut self, note: i64) -> i64 {
-        let sql = format!("SELECT COUNT(*) FROM people WHERE note = {note}");
-        match self {
-            Self::Sqlite(open) => sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(open).await.unwrap(),
-            Self::Postgres(open) => {
-                sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(open).await.unwrap()
-            }
-        }
-    }
-
-    async fn release(self) {
-        match self {
-            Self::Sqlite(open) => open.close().await.unwrap(),
-            Self::Postgres(open) => open.close().await.unwrap(),
-        }
-    }
-}
-
 /// The program is killed with acknowledged writes that the database does not have, and its last script is lost: entries in the
 /// cache server lack these writes, too. Returns the sum of what is seen of them afterwards.
 async fn seen_of_acknowledged_writes(
@@ -115,7 +77,7 @@ async fn seen_of_acknowledged_writes(
     for value in &values {
         before.push(told::<Vec<u8>>(&world.cache, "DUMP", &[value]).await);
     }
-    let mut lock = Lock::take(&world).await;
+    let mut lock = Lock::take(&world, "people").await;
     go.send(()).unwrap();
     life.await.unwrap();
     assert_eq!(lock.count(7).await, 0, "the database has none of them");
@@ -164,7 +126,7 @@ async fn entries_do_not_show_writes_that_were_lost_with_their_log() {
         program.note(3..=5, 7).await;
     }));
     is_ready.await.unwrap();
-    let lock = Lock::take(&world).await;
+    let lock = Lock::take(&world, "people").await;
     go.send(()).unwrap();
     life.await.unwrap();
     lock.release().await;
@@ -190,7 +152,10 @@ async fn compressed_results_are_taken_over_and_shared_ones_are_not() {
             world.bare(Policy::WriteThrough).with_cache_server(server).with_warm_start()
         };
         world.fill(compressed()).await;
-        let program = Program::open(compressed()).await;
+        // Each method reads what the other has left.
+        let zlib = Arc::new(Compressed::with_zlib(Arc::new(world.redis()), 6));
+        let zlib = world.bare(Policy::WriteThrough).with_cache_server(zlib).with_warm_start();
+        let program = Program::open(zlib).await;
         program.rows().await;
         assert_eq!(program.people.counts().store_queries, 0, "{dialect:?}");
         program.note(3..=5, 7).await;
