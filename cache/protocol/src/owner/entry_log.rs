@@ -27,16 +27,23 @@ pub(super) struct EntryLog {
     deletes: Vec<LogRecord>,
     /// For each chunk, records now, and after its last compaction.
     counts: Vec<(u32, u32)>,
+    /// Bytes of all records that were sent and not compacted since.
+    bytes: usize,
     compacting: bool,
 }
 
 impl EntryLog {
     pub(super) fn new() -> Self {
-        Self { deletes: Vec::new(), counts: vec![(0, 0); LOG_CHUNKS as usize], compacting: false }
+        Self { deletes: Vec::new(), counts: vec![(0, 0); LOG_CHUNKS as usize], bytes: 0, compacting: false }
     }
 
     fn count(&mut self, record: &LogRecord) {
         self.counts[record.chunk(LOG_CHUNKS) as usize].0 += 1;
+    }
+
+    /// Bytes of the log in the cache server, as far as it has received what was sent.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     fn largest(&self) -> Option<u32> {
@@ -70,7 +77,10 @@ impl<A: Application> Owner<A> {
     /// The record that goes out with the value of an entry.
     pub(super) fn insert_record(&mut self, query: &Query, covered: Interval<RangeKey>) -> LogRecord {
         let record = LogRecord::of_entry(self.next_number(), query, covered);
-        self.entry_log.count(&record);
+        if self.config.keeps_log {
+            self.entry_log.count(&record);
+            self.entry_log.bytes += bytes_of([&record]);
+        }
         record
     }
 
@@ -90,6 +100,7 @@ impl<A: Application> Owner<A> {
     pub(super) fn append_deletes(&mut self) {
         let deletes = std::mem::take(&mut self.entry_log.deletes);
         if !deletes.is_empty() {
+            self.entry_log.bytes += bytes_of(&deletes);
             self.call(Purpose::Trim, Call::Cache(CacheCall::AppendLog(deletes)));
         }
     }
@@ -130,13 +141,15 @@ impl<A: Application> Owner<A> {
         let (now, before) = &mut self.entry_log.counts[chunk as usize];
         (*now, *before) =
             (now.saturating_sub(count(read)).saturating_add(count(kept.len())), count(kept.len()));
+        self.entry_log.bytes = (self.entry_log.bytes + compacted.len()).saturating_sub(bytes.len());
         self.entry_log.compacting = true;
         let replace = CacheCall::ReplaceLog(chunk, bytes.len(), compacted);
         self.call(Purpose::Compact(chunk), Call::Cache(replace));
     }
 
-    /// Takes over the entries that the previous tenure left in the cache. If its log cannot be read, the range
-    /// begins cold.
+    /// Takes over the entries that the previous tenure left in the cache. If its log cannot be read, or no previous tenure was
+    /// named, the range begins cold: a cache server takes an epoch that it knows for a repeated call, and some process that
+    /// never served may have had this epoch before.
     pub(super) fn take_over_entries(&mut self, chunks: &[Vec<u8>]) {
         if !matches!(self.phase, Phase::Starting(..)) {
             return;
@@ -145,11 +158,14 @@ impl<A: Application> Owner<A> {
         let records: Vec<LogRecord> = read.as_ref().map(|chunks| chunks.concat()).unwrap_or_default();
         let last = records.iter().map(|record| record.lsn).max().unwrap_or(0);
         self.next_number = self.next_number.max(last);
+        self.entry_log.bytes += chunks.iter().map(Vec::len).sum::<usize>();
         records.iter().for_each(|record| self.entry_log.count(record));
         let standing =
             if self.is_flawed(Flaw::ReplayUnsorted) { in_order_of_place(records) } else { replay(records) };
         let entries: Result<Vec<Query>, _> = standing.iter().map(LogRecord::query).collect();
-        match entries.ok().filter(|_| read.is_ok()).filter(|entries| self.are_mine(entries)) {
+        let has_predecessor = self.config.warm_from.is_some() || self.is_flawed(Flaw::WarmFromAny);
+        let is_known = read.is_ok() && (standing.is_empty() || has_predecessor);
+        match entries.ok().filter(|entries| is_known && self.are_mine(entries)) {
             Some(entries) => {
                 for (query, record) in entries.iter().zip(standing) {
                     self.index.write().insert(query, record.interval);
@@ -172,6 +188,12 @@ impl<A: Application> Owner<A> {
         self.entry_log = EntryLog::new();
         self.call(Purpose::Start, Call::Cache(CacheCall::Forget));
     }
+}
+
+fn bytes_of<'a>(records: impl IntoIterator<Item = &'a LogRecord>) -> usize {
+    let mut bytes = Vec::new();
+    write_chunk(&mut bytes, records);
+    bytes.len()
 }
 
 /// The flaw: a delete that was appended late removes later inserts.

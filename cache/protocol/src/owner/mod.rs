@@ -250,6 +250,11 @@ impl<A: Application> Owner<A> {
         self.leases.len()
     }
 
+    /// Bytes of the log of entries in the cache server, as far as it keeps one and has received what was sent.
+    pub const fn entry_log_bytes(&self) -> usize {
+        self.entry_log.bytes()
+    }
+
     /// Acknowledged writes that the store does not have yet.
     pub const fn buffered(&self) -> &BufferedWrites {
         &self.buffered

@@ -12,3 +12,4 @@ mod several;
 mod sim;
 mod trouble;
 mod waiting;
+mod warm;

@@ -45,7 +45,7 @@ impl Alarm {
     /// Distrusts entries from before the watch began, as earlier foreign writes are unknown: entries that other
     /// processes left are not taken over. Call it before any range is owned.
     pub fn begin_cold(&self) {
-        // The owner of a whole table takes nothing over anyway.
+        // The owner of a whole table knows it from its start.
         #[cfg(feature = "cluster")]
         if let Owners::All(_) = self.0 {
             self.raise();

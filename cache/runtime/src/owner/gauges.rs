@@ -51,6 +51,7 @@ gauges! {
     index_bytes: "Memory of the index of these results.",
     leases: "Leases of reads and writes in progress.",
     buffered_writes: "Acknowledged writes that the store does not have yet.",
+    entry_log_bytes: "Bytes of the log of entries in the cache server, where it keeps one for the next owner.",
     pinned_bytes: "Bytes of these writes, which log servers and this process must keep.",
 }
 
@@ -65,6 +66,7 @@ impl Gauges {
         set(&self.index_bytes, owner.map(|owner| owner.index().memory_bytes()));
         set(&self.leases, owner.map(Owner::lease_count));
         set(&self.buffered_writes, owner.map(|owner| owner.buffered().len()));
+        set(&self.entry_log_bytes, owner.map(Owner::entry_log_bytes));
         set(&self.pinned_bytes, owner.map(pinned_bytes));
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use crate::owner::alarm::Alarm;
 use crate::owner::counters::{Counts, count};
 use crate::owner::error::{WriteError, cache_stopped, no_owner};
-use crate::owner::gauges::Gauges;
+use crate::owner::gauges::{Gauges, RangeGauges};
 use crate::owner::open_lease::OpenLease;
 use crate::owner::owner_handle::{Hit, NoPeers, OwnerCommand, OwnerHandle};
 use crate::owner::owner_task::{Claims, OwnerTask};
@@ -53,6 +53,17 @@ impl RangeCache {
         config: Config,
         application: A,
     ) -> Self {
+        Self::begin(servers, range, config, application, false)
+    }
+
+    /// The same; `begins_cold`: what an earlier owner has left in the cache server may be wrong, and is not taken over.
+    pub(crate) fn begin<A: Application + Clone + Send + Sync + 'static>(
+        servers: Servers,
+        range: RangeId,
+        config: Config,
+        application: A,
+        begins_cold: bool,
+    ) -> Self {
         let (commands, inbox) = mpsc::unbounded_channel();
         let (notices, _) = broadcast::channel(NOTICES);
         let (route, counters, peers) = (RouteCell::default(), Arc::default(), Arc::new(NoPeers));
@@ -71,7 +82,9 @@ impl RangeCache {
             commands,
             notices,
         });
-        tokio::spawn(OwnerTask::new(owner.clone(), inbox, config, application, Claims::Always, false).run());
+        tokio::spawn(
+            OwnerTask::new(owner.clone(), inbox, config, application, Claims::Always, begins_cold).run(),
+        );
         Self { handle: Arc::new(Handle(owner)), patience: PATIENCE }
     }
 
@@ -218,6 +231,17 @@ impl RangeCache {
     /// Counters since the start.
     pub fn counts(&self) -> Counts {
         self.owner().counters.now()
+    }
+
+    /// What the range holds now.
+    ///
+    /// # Errors
+    /// `Unavailable` if it has stopped.
+    pub async fn gauges(&self) -> Result<RangeGauges> {
+        let (reply, answer) = oneshot::channel();
+        self.owner().commands.send(OwnerCommand::Load(reply)).map_err(|_| cache_stopped())?;
+        answer.await.map_err(|_| cache_stopped())?;
+        Ok(self.owner().gauges.of(self.range()))
     }
 
     /// Notices for the application, from now on: acknowledged writes that the store refused later, for example.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Alarm, Counts, FileLog, RangeCache, Requests, Servers};
+use crate::{Alarm, Counts, FileLog, RangeCache, RangeGauges, Requests, Servers};
 use lacuna_cache_protocol::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
 use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, LogServer};
 use lacuna_cache_protocol::{Config, Policy, RangeId};
@@ -14,6 +14,7 @@ use crate::sql::application::TableRows;
 use crate::sql::database::{Database, Failure, describe};
 use crate::sql::fenced::{FencedTable, GuardedStore, largest_epoch, prepare, range_of};
 use crate::sql::file_lock::FileLock;
+use crate::sql::file_tenures::FileTenures;
 use crate::sql::options::Options;
 use crate::sql::registry::Registry;
 use crate::sql::schema::Schema;
@@ -177,7 +178,12 @@ impl Cache {
         prepare(&*self.database).await?;
         if !self.options.is_shared() {
             let epoch = largest_epoch(&*self.database).await?;
-            let coordinator = Arc::new(SingleProcess::above(epoch, self.caches.len()));
+            let process = SingleProcess::above(epoch, self.caches.len());
+            let coordinator: Arc<dyn Coordinator> = if self.options.keeps_log() {
+                Arc::new(FileTenures::new(self.database.clone(), process))
+            } else {
+                Arc::new(process)
+            };
             return Ok(Coordination { coordinator, whole_tables: None });
         }
         let lease = TableLease::new(self.database.clone(), self.clock.clone(), self.caches.len()).await?;
@@ -219,8 +225,11 @@ impl Cache {
                 let message = format!("the table {} is registered already", schema.table);
                 return Err(Error::new(ErrorKind::Conflict, message));
             }
+            let config = Config { keeps_log: self.options.keeps_log(), ..self.config(&schema) };
+            // A watchdog did not see what was written before it began.
+            let begins_cold = family.is_some();
             let cache =
-                RangeCache::start(servers, range, self.config(&schema), TableRows::new(schema.clone()));
+                RangeCache::begin(servers, range, config, TableRows::new(schema.clone()), begins_cold);
             let cache = cache.with_patience(self.options.patience);
             let cache = cache.with_verified_hits(self.options.verified_percent);
             tables.whole.push(cache.clone());
@@ -293,6 +302,19 @@ impl Cache {
     /// Counters since it was opened, over all tables.
     pub fn counts(&self) -> Counts {
         self.tables().whole.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()))
+    }
+
+    /// What each table holds, in the order in which they were opened.
+    ///
+    /// # Errors
+    /// `Unavailable` once it was stopped.
+    pub async fn gauges(&self) -> Result<Vec<RangeGauges>> {
+        let tables = self.tables().whole.clone();
+        let mut gauges = Vec::new();
+        for table in tables {
+            gauges.push(table.gauges().await?);
+        }
+        Ok(gauges)
     }
 
     /// Waits until the database has every acknowledged write, and closes the connections unless another cache lent

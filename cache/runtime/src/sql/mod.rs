@@ -35,6 +35,7 @@
 //! | `own_tables.rs` | makes the tables that the cache needs, where it may |
 //! | `table_lease.rs`, `whole/` | which process may cache a table of a database server, and never while dendrites
 //! own its ranges |
+//! | `file_tenures.rs` | tenures of the tables of a file, which the file remembers |
 //! | `table_claim.rs` | the same right for a cache that this library did not make |
 //! | `watchdog/` | finds foreign writes past the cache in the log of a database server |
 //! | `database/` | differences between databases, and what their catalogues say of a table |
@@ -55,6 +56,7 @@ mod domain_key;
 mod facts;
 mod fenced;
 mod file_lock;
+mod file_tenures;
 mod fusing;
 #[cfg(feature = "cluster")]
 mod members;
@@ -90,7 +92,7 @@ mod watchdog;
 mod watched;
 mod whole;
 
-pub use crate::{Compressed, Counts, Hashed, WriteError};
+pub use crate::{Compressed, Counts, Hashed, RangeGauges, WriteError};
 pub use asking::Answer;
 pub use cache::{Cache, open};
 pub use lacuna_base::Date;

@@ -36,6 +36,7 @@ pub struct Options {
     pub(crate) patience: Duration,
     pub(crate) verified_percent: u8,
     pub(crate) has_watchdog: bool,
+    pub(crate) has_warm_start: bool,
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
     #[cfg(feature = "flaws")]
@@ -56,6 +57,7 @@ impl Options {
             patience: Duration::from_secs(5),
             verified_percent: 0,
             has_watchdog: false,
+            has_warm_start: false,
             caches: Vec::new(),
             logs: Vec::new(),
             #[cfg(feature = "flaws")]
@@ -140,6 +142,22 @@ impl Options {
         self
     }
 
+    /// Begins with the results that the last program with the table open has left in the cache server, if that one had this
+    /// option, too, and nothing says that they may be wrong; off by default. The cache server keeps a log of its results for
+    /// that, which takes memory there ([`Cache::gauges`]).
+    ///
+    /// Who turns this on promises that nothing writes to the tables past a cache while no program has them open: no console, no
+    /// migration, no restored backup, no other file in the place of this one. Such a write cannot be seen, and results from before
+    /// it are shown for an hour. Empty the cache servers (`FLUSHDB`) after one.
+    ///
+    /// Without effect in memory, which ends with the program, in [`Hashed`](crate::sql::Hashed), which keeps no log, and for a
+    /// database in memory; with a watchdog, which did not watch in between, a program begins with an empty cache.
+    #[must_use]
+    pub const fn with_warm_start(mut self) -> Self {
+        self.has_warm_start = true;
+        self
+    }
+
     /// Another cache server in place of the memory of this process; tables spread over all that are given. A
     /// remote server may be wrapped in [`Compressed`](crate::sql::Compressed), several in
     /// [`Hashed`](crate::sql::Hashed).
@@ -187,6 +205,11 @@ impl Options {
     /// Whether other processes can reach the database, too.
     pub(crate) fn is_shared(&self) -> bool {
         !self.url.starts_with("sqlite:")
+    }
+
+    /// Whether the cache server keeps a log of entries: a database in memory is another one after each start.
+    pub(crate) fn keeps_log(&self) -> bool {
+        self.has_warm_start && !crate::sql::database::is_in_memory(&self.url)
     }
 
     /// The path of the file with a suffix.

@@ -62,6 +62,14 @@ pub(crate) fn integer(number: u64) -> SqlValue {
     SqlValue::Integer(i64::try_from(number).expect("epochs and numbers of writes are counted up from 1"))
 }
 
+/// The epoch of a range; `None` if there is no such range.
+pub(crate) async fn fence_of(database: &dyn Database, range: RangeId) -> Result<Option<Epoch>> {
+    let sql =
+        format!("SELECT epoch FROM lacuna_fence WHERE range_id = {}", database.dialect().placeholder(1));
+    let found = database.query(&Statement::new(sql).with(i64::from(range.0))).await;
+    Ok(number(&found.map_err(|failure| failure.error)?, 0).map(Epoch))
+}
+
 /// The largest epoch of any range.
 pub(crate) async fn largest_epoch(database: &dyn Database) -> Result<Epoch> {
     let found = database.query(&Statement::new("SELECT COALESCE(MAX(epoch), 0) FROM lacuna_fence")).await;

@@ -68,9 +68,27 @@ pub(crate) async fn check_whole(database: &dyn Database, table: &str) -> Result<
     found.map_or(Ok(()), |_| Err(of_dendrites(table)))
 }
 
-/// Gives the ranges to dendrites, if no other process can have the table: in a file of SQLite.
+/// Gives the ranges to dendrites, if no other process can have the table: in a file of SQLite. The epoch of the table is raised
+/// with it, so that results from before do not count as warm when the table is open as a whole again: dendrites may change rows
+/// without ever having the first range, whose fence this is.
 pub(crate) async fn leave_to_dendrites(database: &dyn Database, table: &str) -> Result<()> {
-    range_of(database, &name_of_dendrites(table)).await.map(drop)
+    let range = range_of(database, table).await?;
+    if known_range(database, &name_of_dendrites(table)).await?.is_some() {
+        return Ok(());
+    }
+    let epoch = largest_epoch(database).await?.0 + 1;
+    let error = |failure: Failure| failure.error;
+    let raise = "UPDATE lacuna_fence SET epoch = {} WHERE range_id = {} AND epoch > 0";
+    let raise = database.dialect().statement(raise, &[integer(epoch), i64::from(range.0).into()]);
+    let mut open = database.begin().await.map_err(error)?;
+    if let Err(failure) = open.execute(&new_range(database.dialect(), &name_of_dendrites(table))).await {
+        open.rollback().await;
+        // Another call of this process may have been faster.
+        let found = known_range(database, &name_of_dendrites(table)).await?;
+        return found.map(drop).ok_or_else(|| error(failure));
+    }
+    open.execute(&raise).await.map_err(error)?;
+    open.commit().await.map_err(error)
 }
 
 /// Invalidates everything that dendrites left of a table before it is written to as a whole: entries that they

@@ -32,4 +32,5 @@ mod strangers;
 mod transactions;
 mod types;
 mod values;
+mod warm;
 pub(crate) mod world;

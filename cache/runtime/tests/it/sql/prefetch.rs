@@ -118,10 +118,12 @@ async fn compressed_results_are_the_same_in_less_memory() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn compressed_results_of_redis_follow_writes_of_every_policy() {
-    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+    let policies = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
+    for (policy, is_zlib) in policies.into_iter().flat_map(|policy| [(policy, false), (policy, true)]) {
         let Some(redis) = Redis::cache() else { return };
         let server = Arc::new(RedisCache::new(&redis.url(), "test").unwrap());
-        let compressed = Arc::new(Compressed::new(server));
+        let compressed = if is_zlib { Compressed::with_zlib(server, 6) } else { Compressed::new(server) };
+        let compressed = Arc::new(compressed);
         let (cache, people) =
             people(in_memory().with_policy(policy).with_cache_server(compressed.clone())).await;
         let mut expected = None;
