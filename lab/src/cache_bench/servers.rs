@@ -35,6 +35,8 @@ pub(crate) struct RunServers {
     pub(crate) store_url: String,
     /// Cache servers as clients reach them.
     pub(crate) cache_urls: Vec<String>,
+    /// Those among them that keep a log of entries, without a relay.
+    pub(crate) logging_cache_urls: Vec<String>,
     /// Log servers.
     pub(crate) log_urls: Vec<String>,
     _relays: Vec<Relay>,
@@ -103,6 +105,7 @@ impl RunServers {
         let direct_url = databases.url(setup.store, run)?;
         let mut relays = Vec::new();
         let mut cache_urls: Vec<String> = caches.iter().map(Redis::url).collect();
+        let logging_cache_urls = if setup.has_warm_start { cache_urls.clone() } else { Vec::new() };
         if setup.bandwidth.is_some() {
             for url in &mut cache_urls {
                 let shape = Shape { bandwidth: setup.bandwidth, ..Shape::default() };
@@ -116,8 +119,15 @@ impl RunServers {
         };
         let log_urls = logs.iter().map(Redis::url).collect();
         let servers = Arc::new(caches.into_iter().chain(logs).collect());
-        let servers =
-            Self { direct_url, store_url, cache_urls, log_urls, _relays: relays, _servers: servers };
+        let servers = Self {
+            direct_url,
+            store_url,
+            cache_urls,
+            logging_cache_urls,
+            log_urls,
+            _relays: relays,
+            _servers: servers,
+        };
         servers.load(setup).await?;
         Ok(servers)
     }

@@ -8,6 +8,7 @@ use lacuna_base::{Error, Result};
 use tokio::task::JoinSet;
 
 use crate::cache_bench::choice::Choice;
+use crate::cache_bench::pinned::Held;
 use crate::cache_bench::row::Row;
 use crate::cache_bench::setup::{Length, Setup};
 use crate::cache_bench::system::{SystemUnderTest, Traffic};
@@ -173,7 +174,7 @@ impl Load {
         &self,
         traffic: Traffic,
         (ran, drain): (Duration, Duration),
-        pinned: Vec<(f64, u64)>,
+        held: &[(f64, Held)],
         lost_updates: u64,
     ) -> Row {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -189,7 +190,8 @@ impl Load {
             scan_us: mean(&self.tally.scan_nanos, scans),
             update_us: mean(&self.tally.update_nanos, updates),
             traffic,
-            pinned,
+            pinned: held.iter().map(|(seconds, held)| (*seconds, held.pinned)).collect(),
+            entry_log: held.iter().map(|(seconds, held)| (*seconds, held.entry_log)).collect(),
             anomalies: self.versions.anomalies(),
             lost_updates,
             failures: load(&self.tally.failures),
