@@ -29,6 +29,8 @@ pub(crate) struct Row {
     /// Bytes that log servers held, after each fiftieth of the run; with the seconds from its start. The last is from before
     /// the drain.
     pub(crate) pinned: Vec<(f64, u64)>,
+    /// Bytes of the logs of entries in cache servers, at the same moments; 0 without `--warm-start`.
+    pub(crate) entry_log: Vec<(f64, u64)>,
     /// Reads with an anomaly.
     pub(crate) anomalies: u64,
     /// Records whose newest acknowledged update the store lacks.
@@ -40,7 +42,7 @@ pub(crate) struct Row {
 }
 
 /// Names of the columns of CSV and JSON, in order.
-pub const COLUMNS: [&str; 36] = [
+pub const COLUMNS: [&str; 38] = [
     "system",
     "store",
     "store_memory",
@@ -54,6 +56,7 @@ pub const COLUMNS: [&str; 36] = [
     "copies",
     "durable",
     "compression",
+    "warm_start",
     "cache_servers",
     "clients",
     "delay_ms",
@@ -73,6 +76,7 @@ pub const COLUMNS: [&str; 36] = [
     "store_avoided",
     "pinned_middle",
     "pinned_end",
+    "entry_log_most",
     "anomalies",
     "lost_updates",
     "failures",
@@ -97,6 +101,7 @@ struct Flat {
     copies: usize,
     durable: bool,
     compression: &'static str,
+    warm_start: bool,
     cache_servers: usize,
     clients: usize,
     delay_ms: u64,
@@ -116,6 +121,7 @@ struct Flat {
     store_avoided: f64,
     pinned_middle: u64,
     pinned_end: u64,
+    entry_log_most: u64,
     anomalies: u64,
     lost_updates: u64,
     failures: u64,
@@ -166,6 +172,11 @@ impl Row {
         sum / count.max(1)
     }
 
+    /// The most bytes that logs of entries took in cache servers.
+    pub(crate) fn entry_log_most(&self) -> u64 {
+        self.entry_log.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0)
+    }
+
     /// Bytes held from one share of the time before the drain to another.
     fn pinned_between(&self, from: f64, to: f64) -> impl Iterator<Item = u64> {
         let of_the_run = move |seconds: f64| (from..=to).contains(&(seconds / self.seconds));
@@ -178,7 +189,7 @@ impl Row {
 
     fn flat(&self) -> Flat {
         let setup = &self.setup;
-        let is_compressed = setup.is_compressed && matches!(setup.system, System::Lacuna(_));
+        let is_ours = matches!(setup.system, System::Lacuna(_));
         Flat {
             system: setup.system.name(),
             store: setup.system.has_store().then(|| setup.store.name()),
@@ -195,7 +206,8 @@ impl Row {
             measured_sizes: setup.measures_sizes,
             copies: setup.log_servers(),
             durable: setup.is_durable && setup.log_servers() > 0,
-            compression: if is_compressed { "lz4" } else { "none" },
+            compression: if is_ours { setup.compression.name() } else { "none" },
+            warm_start: is_ours && setup.has_warm_start,
             cache_servers: setup.cache_servers,
             clients: setup.clients,
             delay_ms: u64::try_from(setup.delay.as_millis()).unwrap_or(u64::MAX),
@@ -215,6 +227,7 @@ impl Row {
             store_avoided: 1.0 - self.store_statements(),
             pinned_middle: self.pinned_middle(),
             pinned_end: self.pinned_end(),
+            entry_log_most: self.entry_log_most(),
             anomalies: self.anomalies,
             lost_updates: self.lost_updates,
             failures: self.failures,
@@ -268,6 +281,7 @@ pub(crate) fn to_table(rows: &[Row]) -> String {
         "avoided",
         "pinned mid",
         "pinned end",
+        "entry log",
         "anomalies",
         "lost",
         "failures",
@@ -290,6 +304,7 @@ pub(crate) fn to_table(rows: &[Row]) -> String {
             format!("{:.1}%", flat.store_avoided * 100.0),
             flat.pinned_middle.to_string(),
             flat.pinned_end.to_string(),
+            flat.entry_log_most.to_string(),
             flat.anomalies.to_string(),
             flat.lost_updates.to_string(),
             flat.failures.to_string(),

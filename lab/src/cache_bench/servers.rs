@@ -67,6 +67,8 @@ pub(crate) struct RunServers {
     pub(crate) store_url: String,
     /// Cache servers as clients reach them.
     pub(crate) cache_urls: Vec<String>,
+    /// Those among them that keep a log of entries, without a relay.
+    pub(crate) logging_cache_urls: Vec<String>,
     /// Log servers.
     pub(crate) log_urls: Vec<String>,
     /// Of all records, in order, before the run.
@@ -180,6 +182,7 @@ impl RunServers {
         let direct_url = database.url(run);
         let mut relays = Vec::new();
         let mut cache_urls: Vec<String> = caches.iter().map(Redis::url).collect();
+        let logging_cache_urls = if setup.has_warm_start { cache_urls.clone() } else { Vec::new() };
         if setup.bandwidth.is_some() {
             for url in &mut cache_urls {
                 let shape = Shape { bandwidth: setup.bandwidth, ..Shape::default() };
@@ -197,6 +200,7 @@ impl RunServers {
             direct_url,
             store_url,
             cache_urls,
+            logging_cache_urls,
             log_urls,
             versions: Vec::new(),
             rows: database.rows.clone(),

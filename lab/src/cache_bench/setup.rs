@@ -140,6 +140,28 @@ pub(crate) enum Spread {
     Zipfian,
 }
 
+/// How cache servers keep results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compression {
+    /// As they are.
+    None,
+    /// By LZ4, where that makes them smaller.
+    Lz4,
+    /// By zlib, where that makes them smaller.
+    Zlib,
+}
+
+impl Compression {
+    /// The name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Lz4 => "lz4",
+            Self::Zlib => "zlib",
+        }
+    }
+}
+
 /// How long a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
@@ -184,8 +206,10 @@ pub(crate) struct Setup {
     pub(crate) beta_auto: bool,
     /// Whether each range measures which results are too large to be worth caching.
     pub(crate) measures_sizes: bool,
-    /// Whether cache servers are sent results compressed, where that makes them smaller.
-    pub(crate) is_compressed: bool,
+    /// How cache servers are sent results.
+    pub(crate) compression: Compression,
+    /// Whether cache servers keep a log of entries, so that the next program could begin warm.
+    pub(crate) has_warm_start: bool,
     /// Log servers that have each buffered write before it is acknowledged.
     pub(crate) copies: usize,
     /// Whether log servers have it on disk by then.
@@ -225,7 +249,8 @@ impl Setup {
             beta: 100,
             beta_auto: false,
             measures_sizes: false,
-            is_compressed: false,
+            compression: Compression::None,
+            has_warm_start: false,
             copies: 1,
             is_durable: false,
             notes_log: false,

@@ -11,7 +11,7 @@ use lacuna_workload::parse_count;
 use crate::cache_bench::interrupt;
 use crate::cache_bench::row::{Row, to_csv, to_json_lines, to_table};
 use crate::cache_bench::run::Bench;
-use crate::cache_bench::setup::{Length, Setup, Spread, StoreKind, System};
+use crate::cache_bench::setup::{Compression, Length, Setup, Spread, StoreKind, System};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,12 +26,13 @@ leases), naive and naive-lua (records in Redis alone). Every server is a real on
 for the run. `ops/s` counts the time until the store has every acknowledged update. Trips and statements
 are for one operation; `avoided` is beside a store that is asked for each. `anomalies` are scans that
 showed a record older than an acknowledged update, or than an earlier scan did; `lost` are records whose
-newest acknowledged update the store lacks in the end. `pinned` are bytes that log servers must keep.
+newest acknowledged update the store lacks in the end. `pinned` are bytes that log servers must keep,
+`entry log` are the most bytes of logs of entries in cache servers, which --warm-start makes them keep.
 --delay holds each request to a database server back, in a relay; SQLite has no way to be on.
 --store-memory limits what a server keeps in memory. MariaDB reads the rest from its disk (O_DIRECT), and so does
 PostgreSQL from version 16 on; an older one reads its files through the page cache of the system, which may hold
 all of them.
---compression lz4 sends results compressed where that makes them shorter; these records, as those of YCSB, hardly shrink.
+--compression sends results compressed where that makes them shorter; these records, as those of YCSB, hardly shrink.
 Exit code 1 if around, through or back show an anomaly or lose an update, 130 after Ctrl-C.";
 
 /// Compare the range cache with the store alone, and with caches without leases
@@ -95,6 +96,10 @@ pub(super) struct CacheBenchArgs {
     #[arg(long, value_enum, default_value_t = CompressionName::None)]
     compression: CompressionName,
 
+    /// Cache servers keep a log of entries, with which the next program could begin warm
+    #[arg(long)]
+    warm_start: bool,
+
     /// Log servers that keep each buffered write
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=9))]
     copies: u64,
@@ -156,6 +161,8 @@ enum CompressionName {
     None,
     /// By LZ4, where that makes them shorter
     Lz4,
+    /// By zlib, where that makes them shorter
+    Zlib,
 }
 
 /// How rows are printed.
@@ -236,7 +243,12 @@ impl CacheBenchArgs {
             beta: self.beta,
             beta_auto: self.beta_auto,
             measures_sizes: self.measured_sizes,
-            is_compressed: self.compression == CompressionName::Lz4,
+            compression: match self.compression {
+                CompressionName::None => Compression::None,
+                CompressionName::Lz4 => Compression::Lz4,
+                CompressionName::Zlib => Compression::Zlib,
+            },
+            has_warm_start: self.warm_start,
             copies: small(self.copies),
             is_durable: self.durable,
             cache_servers: small(self.cache_servers),

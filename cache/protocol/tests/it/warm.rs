@@ -10,8 +10,6 @@ fn logged(policy: Policy, before: Option<u64>) -> Config {
 }
 
 /// The cache server takes a second owner of an epoch for the first one that repeats its call, and lists all entries.
-///
-/// Planted: `take_over_entries` that does not look at `warm_from`. The entry was taken over.
 #[test]
 fn an_owner_without_a_predecessor_takes_over_nothing() {
     for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
@@ -26,8 +24,6 @@ fn an_owner_without_a_predecessor_takes_over_nothing() {
 }
 
 /// The next owner has no logs: it cannot know of the write that an entry shows, and the store never gets it.
-///
-/// Planted: `recover` without the case of no logs. The entry was shown beside a store that lacks its row.
 #[test]
 fn an_owner_without_logs_takes_over_no_entries_that_may_show_buffered_writes() {
     let mut servers = Servers::new(Policy::WriteBack, None);

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::cache_bench::choice::Choice;
 use crate::cache_bench::log_notes::LogNotes;
+use crate::cache_bench::pinned::Held;
 use crate::cache_bench::row::Row;
 use crate::cache_bench::setup::{Length, Setup, System};
 use crate::cache_bench::system::{SystemUnderTest, Traffic};
@@ -179,7 +180,7 @@ impl Load {
         &self,
         traffic: Traffic,
         (ran, drain): (Duration, Duration),
-        pinned: Vec<(f64, u64)>,
+        held: &[(f64, Held)],
         lost_updates: u64,
         log: Option<LogNotes>,
     ) -> Row {
@@ -196,7 +197,8 @@ impl Load {
             scan_us: mean(&self.tally.scan_nanos, scans),
             update_us: mean(&self.tally.update_nanos, updates),
             traffic,
-            pinned,
+            pinned: held.iter().map(|(seconds, held)| (*seconds, held.pinned)).collect(),
+            entry_log: held.iter().map(|(seconds, held)| (*seconds, held.entry_log)).collect(),
             anomalies: self.versions.anomalies(),
             lost_updates,
             failures: load(&self.tally.failures),

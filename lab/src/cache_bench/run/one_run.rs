@@ -9,7 +9,7 @@ use lacuna_testkit::servers::Redis;
 use super::load::{Load, Stretch};
 use crate::cache_bench::bare::Bare;
 use crate::cache_bench::log_notes::LogNotes;
-use crate::cache_bench::pinned::pinned_bytes;
+use crate::cache_bench::pinned::{Held, held};
 use crate::cache_bench::records::version_of;
 use crate::cache_bench::row::Row;
 use crate::cache_bench::servers::{Databases, RunServers};
@@ -31,8 +31,8 @@ pub(super) struct Run {
     turns: u64,
     /// The time of the clients, all stretches together.
     ran: Duration,
-    /// Bytes that log servers held, with the seconds from the first operation.
-    pinned: Vec<(f64, u64)>,
+    /// What servers held, with the seconds from the first operation.
+    held: Vec<(f64, Held)>,
     /// The calls of the first log server until the last operation, where they are noted.
     log: Option<LogNotes>,
 }
@@ -57,7 +57,7 @@ impl Run {
         }
         servers.hold_back(true);
         let before = load.system.traffic();
-        Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new(), log: None })
+        Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, held: Vec::new(), log: None })
     }
 
     /// Name of the measured system.
@@ -88,12 +88,13 @@ impl Run {
     async fn work(&mut self, length: Length, parts: u32) -> Result<Duration> {
         let stretch = Stretch::new(length, self.turns);
         self.turns += 1;
-        let pinned = tokio::spawn(watch(self.load.clone(), self.servers.log_urls.clone(), stretch, parts));
+        let urls = [self.servers.log_urls.clone(), self.servers.logging_cache_urls.clone()];
+        let watching = tokio::spawn(watch(self.load.clone(), urls, stretch, parts));
         self.load.clone().clients(stretch).await?;
         let took = stretch.start.elapsed();
-        let pinned = pinned.await.map_err(|_| Error::unavailable("a task of the bench ended"))??;
+        let held = watching.await.map_err(|_| Error::unavailable("a task of the bench ended"))??;
         let earlier = self.ran.as_secs_f64();
-        self.pinned.extend(pinned.into_iter().map(|(seconds, bytes)| (earlier + seconds, bytes)));
+        self.held.extend(held.into_iter().map(|(seconds, held)| (earlier + seconds, held)));
         Ok(took)
     }
 
@@ -113,7 +114,8 @@ impl Run {
     /// Adds this time to what clients took.
     async fn pass(&mut self, took: Duration) -> Result<()> {
         self.ran += took;
-        self.pinned.push((self.ran.as_secs_f64(), pinned_bytes(&self.servers.log_urls).await?));
+        let held = held(&self.servers.log_urls, &self.servers.logging_cache_urls).await?;
+        self.held.push((self.ran.as_secs_f64(), held));
         Ok(())
     }
 
@@ -156,7 +158,7 @@ impl Run {
             self.servers.hold_back(true);
         }
         (self.before, self.ran) = (self.load.system.traffic(), Duration::ZERO);
-        self.pinned.clear();
+        self.held.clear();
         Ok(())
     }
 
@@ -173,24 +175,25 @@ impl Run {
 
     fn row(&mut self, drain: Duration, shown: &[u64]) -> Row {
         let traffic = self.load.system.traffic().since(self.before);
-        let (pinned, log) = (std::mem::take(&mut self.pinned), self.log.take());
-        self.load.row(traffic, (self.ran, drain), pinned, self.lost_updates(shown), log)
+        let (held, log) = (std::mem::take(&mut self.held), self.log.take());
+        self.load.row(traffic, (self.ran, drain), &held, self.lost_updates(shown), log)
     }
 }
 
-/// Pinned bytes after each part of the operations, or of the time, but for the last; with the seconds from the start.
+/// What servers hold after each part of the operations, or of the time, but for the last; with the seconds from the start.
 async fn watch(
     load: Arc<Load>,
-    log_urls: Vec<String>,
+    [log_urls, logging_cache_urls]: [Vec<String>; 2],
     stretch: Stretch,
     parts: u32,
-) -> Result<Vec<(f64, u64)>> {
+) -> Result<Vec<(f64, Held)>> {
     let mut samples = Vec::new();
     for part in 1..parts {
         while !load.has_done(stretch, part, parts) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        samples.push((stretch.start.elapsed().as_secs_f64(), pinned_bytes(&log_urls).await?));
+        let seconds = stretch.start.elapsed().as_secs_f64();
+        samples.push((seconds, held(&log_urls, &logging_cache_urls).await?));
     }
     Ok(samples)
 }

@@ -15,10 +15,12 @@ use super::{SystemUnderTest, Traffic};
 use crate::cache_bench::log_notes::{LogNotes, NotingLog, SharedNotes};
 use crate::cache_bench::records::{COLUMNS, NAMES, fields, table_name, version_of};
 use crate::cache_bench::servers::RunServers;
-use crate::cache_bench::setup::Setup;
+use crate::cache_bench::setup::{Compression, Setup};
 
 /// Keys in Redis begin with it.
 const NAMESPACE: &str = "bench";
+/// The usual level of zlib, and that of Java's `Deflater`, which the report used.
+const ZLIB_LEVEL: u8 = 6;
 
 /// The cache, opened.
 pub(super) struct Lacuna {
@@ -34,6 +36,9 @@ impl Lacuna {
     pub(super) async fn open(setup: &Setup, servers: &RunServers, policy: Policy) -> Result<Self> {
         let mut options = Options::new(&servers.store_url).with_policy(policy).with_beta(setup.beta);
         options = options.with_cache_bytes(1 << 30).with_patience(PATIENCE);
+        if setup.has_warm_start {
+            options = options.with_warm_start();
+        }
         if setup.beta_auto {
             options = options.with_auto_beta();
         }
@@ -47,10 +52,12 @@ impl Lacuna {
                 server = server.with_patience(PATIENCE);
             }
             let server = Arc::new(server);
-            options = if setup.is_compressed {
-                options.with_cache_server(Arc::new(Compressed::new(server)))
-            } else {
-                options.with_cache_server(server)
+            options = match setup.compression {
+                Compression::None => options.with_cache_server(server),
+                Compression::Lz4 => options.with_cache_server(Arc::new(Compressed::new(server))),
+                Compression::Zlib => {
+                    options.with_cache_server(Arc::new(Compressed::with_zlib(server, ZLIB_LEVEL)))
+                }
             };
         }
         let mut notes = None;

@@ -275,6 +275,7 @@ pub(super) fn row_of(scans: u64) -> Row {
         update_us: None,
         traffic: crate::cache_bench::system::Traffic::default(),
         pinned: Vec::new(),
+        entry_log: Vec::new(),
         anomalies: 0,
         lost_updates: 0,
         failures: 0,
