@@ -58,7 +58,8 @@ fn rows_as_json_have_exactly_the_fields() {
     }
     let of = |name: &str| rows.iter().find(|row| row["system"] == name).unwrap();
     assert_eq!((number(of("store"), "store_statements"), number(of("store"), "cache_trips")), (1.0, 0.0));
-    assert!(number(of("back"), "log_trips") > 1.0 && number(of("through"), "log_trips") == 0.0);
+    // Every other operation is an update, and at most eight share an append to each of the three.
+    assert!(number(of("back"), "log_trips") > 0.18 && number(of("through"), "log_trips") == 0.0);
     // How much of it waits for the store at a moment is a matter of who is faster.
     assert!(number(of("back"), "pinned_middle") + number(of("back"), "pinned_end") > 0.0, "{}", of("back"));
     assert!(number(of("naive"), "cache_trips") > number(of("naive-lua"), "cache_trips"));
