@@ -31,6 +31,8 @@ pub(crate) struct Row {
     pub(crate) pinned: Vec<(f64, u64)>,
     /// Bytes of the logs of entries in cache servers, at the same moments; 0 without `--warm-start`.
     pub(crate) entry_log: Vec<(f64, u64)>,
+    /// Bytes that cache servers were sent of results, as a share of the bytes of these; `None` where nothing is compressed.
+    pub(crate) kept_share: Option<f64>,
     /// Reads with an anomaly.
     pub(crate) anomalies: u64,
     /// Records whose newest acknowledged update the store lacks.
@@ -42,7 +44,7 @@ pub(crate) struct Row {
 }
 
 /// Names of the columns of CSV and JSON, in order.
-pub const COLUMNS: [&str; 38] = [
+pub const COLUMNS: [&str; 39] = [
     "system",
     "store",
     "store_memory",
@@ -77,6 +79,7 @@ pub const COLUMNS: [&str; 38] = [
     "pinned_middle",
     "pinned_end",
     "entry_log_most",
+    "kept_share",
     "anomalies",
     "lost_updates",
     "failures",
@@ -122,6 +125,7 @@ struct Flat {
     pinned_middle: u64,
     pinned_end: u64,
     entry_log_most: u64,
+    kept_share: Option<f64>,
     anomalies: u64,
     lost_updates: u64,
     failures: u64,
@@ -228,6 +232,7 @@ impl Row {
             pinned_middle: self.pinned_middle(),
             pinned_end: self.pinned_end(),
             entry_log_most: self.entry_log_most(),
+            kept_share: self.kept_share,
             anomalies: self.anomalies,
             lost_updates: self.lost_updates,
             failures: self.failures,

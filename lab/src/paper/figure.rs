@@ -13,6 +13,8 @@ pub enum FigureId {
     Figure(u8),
     /// A table of the paper.
     Table(u8),
+    /// What a section of the paper says in its text, by its number.
+    Section(&'static str),
     /// A figure of one of several papers on a page: whose, and its number.
     Of(&'static str, &'static str),
     /// Something that the paper does not show; a name in small letters.
@@ -26,6 +28,7 @@ impl FigureId {
         match self {
             Self::Figure(number) => text == number.to_string() || text == format!("figure{number}"),
             Self::Table(number) => text == format!("table{number}"),
+            Self::Section(number) => text == format!("section{number}"),
             Self::Of(whose, number) => text == format!("{}{number}", whose.to_lowercase()),
             Self::Extra(name) => text == name,
         }
@@ -36,6 +39,7 @@ impl FigureId {
         match self {
             Self::Figure(number) => number.to_string(),
             Self::Table(number) => format!("table{number}"),
+            Self::Section(number) => format!("section{number}"),
             Self::Of(whose, number) => format!("{}-{number}", whose.to_lowercase()),
             Self::Extra(name) => name.to_owned(),
         }
@@ -46,6 +50,7 @@ impl FigureId {
         match self {
             Self::Figure(number) => format!("Figure {number}"),
             Self::Table(number) => format!("Table {number}"),
+            Self::Section(number) => format!("Section {number}"),
             Self::Of(whose, number) => format!("{whose}, figure {number}"),
             Self::Extra(name) => format!("Not in the paper: {name}"),
         }
@@ -56,6 +61,7 @@ impl FigureId {
         match self {
             Self::Figure(number) => format!("figure-{number}"),
             Self::Table(number) => format!("table-{number}"),
+            Self::Section(number) => format!("section-{}", number.replace('.', "-")),
             Self::Of(..) => self.argument(),
             Self::Extra(name) => format!("extra-{name}"),
         }
@@ -97,6 +103,16 @@ pub(super) const fn table(number: u8, title: &'static str, run: Run, shows: &'st
     Figure { id: FigureId::Table(number), title, shows, run, concludes: &[] }
 }
 
+/// What section `number` of a paper says in its text.
+pub(super) const fn section(
+    number: &'static str,
+    title: &'static str,
+    run: Run,
+    shows: &'static str,
+) -> Figure {
+    Figure { id: FigureId::Section(number), title, shows, run, concludes: &[] }
+}
+
 /// Something that the paper does not show, found by `name`.
 pub(super) const fn extra(name: &'static str, title: &'static str, run: Run, shows: &'static str) -> Figure {
     Figure { id: FigureId::Extra(name), title, shows, run, concludes: &[] }
@@ -111,6 +127,9 @@ mod tests {
         assert!(FigureId::Figure(7).is_named("7") && FigureId::Figure(7).is_named("Figure 7"));
         assert!(FigureId::Table(2).is_named("table-2") && !FigureId::Table(2).is_named("2"));
         assert!(FigureId::Extra("probes").is_named("probes"));
+        let section = FigureId::Section("7.3");
+        assert!(section.is_named("Section 7.3") && section.is_named(&section.argument()));
+        assert_eq!(section.file_stem(), "section-7-3");
         let of = FigureId::Of("Proteus", "9e");
         assert!(of.is_named("proteus-9e") && of.is_named(&of.argument()) && !of.is_named("9e"));
     }

@@ -199,6 +199,7 @@ impl Load {
             traffic,
             pinned: held.iter().map(|(seconds, held)| (*seconds, held.pinned)).collect(),
             entry_log: held.iter().map(|(seconds, held)| (*seconds, held.entry_log)).collect(),
+            kept_share: self.system.kept_share(),
             anomalies: self.versions.anomalies(),
             lost_updates,
             failures: load(&self.tally.failures),

@@ -29,6 +29,7 @@ pub(super) struct Lacuna {
     records_of_a_table: u64,
     columns: usize,
     notes: Option<SharedNotes>,
+    compressed: Vec<Arc<Compressed>>,
 }
 
 impl Lacuna {
@@ -45,6 +46,7 @@ impl Lacuna {
         if setup.measures_sizes {
             options = options.with_measured_sizes();
         }
+        let mut compressed = Vec::new();
         for url in &servers.cache_urls {
             let mut server = RedisCache::new(url, NAMESPACE)?;
             if setup.bandwidth.is_some() {
@@ -52,11 +54,16 @@ impl Lacuna {
                 server = server.with_patience(PATIENCE);
             }
             let server = Arc::new(server);
-            options = match setup.compression {
-                Compression::None => options.with_cache_server(server),
-                Compression::Lz4 => options.with_cache_server(Arc::new(Compressed::new(server))),
-                Compression::Zlib => {
-                    options.with_cache_server(Arc::new(Compressed::with_zlib(server, ZLIB_LEVEL)))
+            let shrinking = match setup.compression {
+                Compression::None => None,
+                Compression::Lz4 => Some(Compressed::new(server.clone())),
+                Compression::Zlib => Some(Compressed::with_zlib(server.clone(), ZLIB_LEVEL)),
+            };
+            options = match shrinking.map(Arc::new) {
+                None => options.with_cache_server(server),
+                Some(shrinking) => {
+                    compressed.push(shrinking.clone());
+                    options.with_cache_server(shrinking)
                 }
             };
         }
@@ -87,6 +94,7 @@ impl Lacuna {
             records_of_a_table: setup.records_of_a_table(),
             columns: setup.columns,
             notes,
+            compressed,
         })
     }
 
@@ -129,6 +137,12 @@ impl SystemUnderTest for Lacuna {
 
     fn log_notes(&self) -> Option<LogNotes> {
         self.notes.as_ref().map(SharedNotes::copied)
+    }
+
+    fn kept_share(&self) -> Option<f64> {
+        let shrunk = self.compressed.iter().map(|server| server.shrunk());
+        let (plain, kept) = shrunk.reduce(|sum, server| (sum.0 + server.0, sum.1 + server.1))?;
+        Some(kept as f64 / plain.max(1) as f64)
     }
 
     fn stop(&self) -> Reply<'_, ()> {

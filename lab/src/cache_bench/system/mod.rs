@@ -41,6 +41,12 @@ pub(crate) trait SystemUnderTest: Send + Sync {
         None
     }
 
+    /// Bytes that it has sent to cache servers of results since it was opened, as a share of the bytes of these; `None` if it
+    /// compresses none.
+    fn kept_share(&self) -> Option<f64> {
+        None
+    }
+
     /// Waits until the store has everything, and closes.
     fn stop(&self) -> Reply<'_, ()>;
 }

@@ -1,5 +1,6 @@
 //! The report's figures 1 and 4 to 9 and its tables 1 to 5, each in the file named after what it shows.
 
+mod compression;
 mod entries;
 mod logs;
 mod pinned;
@@ -9,7 +10,7 @@ mod redis;
 mod scaling;
 mod stage;
 
-use crate::paper::figure::{figure, table};
+use crate::paper::figure::{figure, section, table};
 use crate::paper::{Figure, Paper};
 #[cfg(test)]
 pub(crate) use logs::chunks_of;
@@ -58,7 +59,7 @@ static LINE_NAMES: [&str; 17] = [
     "buffered writes and log records",
 ];
 
-static FIGURES: [Figure; 12] = [
+static FIGURES: [Figure; 13] = [
     figure(
         1,
         "improvement over two stores",
@@ -92,6 +93,12 @@ static FIGURES: [Figure; 12] = [
     ),
     figure(7, "size of entries", entries::sizes, "The larger an entry, the smaller the gain."),
     table(3, "hit rate in little memory", entries::hit_rates, "Large entries do not fit."),
+    section(
+        "7.3",
+        "compressed results in little memory",
+        compression::methods,
+        "What is smaller in the cache stays there more often.",
+    ),
     table(
         4,
         "throughput by cache servers of one bandwidth",

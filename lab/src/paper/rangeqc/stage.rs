@@ -276,6 +276,7 @@ pub(super) fn row_of(scans: u64) -> Row {
         traffic: crate::cache_bench::system::Traffic::default(),
         pinned: Vec::new(),
         entry_log: Vec::new(),
+        kept_share: None,
         anomalies: 0,
         lost_updates: 0,
         failures: 0,
