@@ -35,7 +35,8 @@ pub(super) fn by_share_of_scans(session: &mut Session<'_>) -> Result<Finding> {
     let plots = vec![panel("write-back", Axis::linear("most pinned memory of a run, KiB"), lines)];
     let mut notes = notes(session, &rows);
     notes.push(
-        "The log records are those of the cached results (`with_warm_start`). The table was warm, so that they are about all scans          there are, whatever the share of scans."
+        "The log records are those of the cached results (`with_warm_start`). The table was warm, so that they are about all \
+         scans there are, whatever the share of scans."
             .to_owned(),
     );
     notes.push(NO_NUMBERS.to_owned());
