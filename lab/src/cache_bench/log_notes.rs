@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::paper::chunks_of;
 
-    /// A server that does as it is told, but refuses every seventh call.
+    /// A server that carries out every call but each seventh, which it refuses.
     #[derive(Debug, Default)]
     struct Unsure(Mutex<u64>);
 

@@ -43,7 +43,7 @@ impl MariaDb {
         Self::with(1, &[], None)
     }
 
-    /// As [`MariaDb::durable`], with so many bytes for pages of its files, which are read and written past the page cache of the
+    /// As [`MariaDb::durable`], with `bytes` of memory for pages of its files, which are read and written past the page cache of the
     /// system, and with its data in a folder of its own in `data`, if that is given.
     ///
     /// # Panics

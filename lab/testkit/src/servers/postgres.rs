@@ -59,7 +59,7 @@ impl Postgres {
         Self::with(&[], None)
     }
 
-    /// As [`Postgres::durable`], with so many bytes for pages of its files, and with its data in a folder of its own in `data`, if
+    /// As [`Postgres::durable`], with `bytes` of memory for pages of its files, and with its data in a folder of its own in `data`, if
     /// that is given. From version 16 on it reads and writes its files past the page cache of the system; before, that holds
     /// what it has no room for ([`Postgres::bypasses_page_cache`]).
     ///

@@ -71,7 +71,7 @@ struct Plan {
     readers: u64,
     max_reads: u64,
     max_time: Duration,
-    /// It goes on after `max_time`, up to ten times as long, until there were so many hits: a busy machine makes few.
+    /// It goes on after `max_time`, up to ten times as long, until there were as many hits: a busy machine makes few.
     min_hits: u64,
     defines_every: Duration,
     restarts_every: Option<Duration>,

@@ -8,7 +8,7 @@ use lacuna_cache::sql::{DomainType, Options, Policy, Schema, SqlValue, TableClai
 use lacuna_cache_protocol::RangeId;
 use lacuna_testkit::servers::Postgres;
 
-use super::{Lock, Program, World, killed, told};
+use super::{Lock, Program, World, answer_to, killed};
 use crate::sql::world::Dialect;
 
 const STORES: [Dialect; 2] = [Dialect::Sqlite, Dialect::Postgres];
@@ -101,7 +101,7 @@ async fn a_tenure_that_never_served_leaves_nothing_warm() {
 
 /// The database does not let it write: at a server after it was granted the table, in a file even before that.
 async fn dies_before_it_serves(world: &World) {
-    let before = told::<Vec<u8>>(&world.cache, "GET", &[&fence(world).await]).await;
+    let before = answer_to::<Vec<u8>>(&world.cache, "GET", &[&fence(world).await]).await;
     let lock = Lock::take(world, "lacuna_fence").await;
     let silent = async |program: &Program| {
         let served = tokio::time::timeout(Duration::from_secs(1), program.rows());
@@ -109,7 +109,7 @@ async fn dies_before_it_serves(world: &World) {
     };
     killed(world.warm(POLICY), silent).await;
     lock.release().await;
-    let after = told::<Vec<u8>>(&world.cache, "GET", &[&fence(world).await]).await;
+    let after = answer_to::<Vec<u8>>(&world.cache, "GET", &[&fence(world).await]).await;
     assert!(world.dialect == Dialect::Sqlite || after != before, "it has fenced the cache server");
 }
 

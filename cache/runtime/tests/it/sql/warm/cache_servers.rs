@@ -4,7 +4,7 @@ use lacuna_cache::sql::Policy;
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::Redis;
 
-use super::{Program, World, evict, keys, told};
+use super::{Program, World, answer_to, evict, keys};
 use crate::sql::world::Dialect;
 
 const STORES: [Dialect; 2] = [Dialect::Sqlite, Dialect::Postgres];
@@ -28,7 +28,7 @@ async fn change(world: &World, note: i64) {
 async fn an_emptied_server_begins_cold() {
     for dialect in STORES {
         let Some(world) = filled(dialect).await else { return };
-        told::<String>(&world.cache, "FLUSHALL", &[]).await;
+        answer_to::<String>(&world.cache, "FLUSHALL", &[]).await;
         assert!(world.begun(world.warm(POLICY)).await > 5);
     }
 }
@@ -43,12 +43,12 @@ async fn a_server_that_was_started_from_an_old_dump_begins_cold() {
         for is_of_the_last in [false, true] {
             let Some(mut world) = filled(dialect).await else { return };
             if !is_of_the_last {
-                told::<String>(&world.cache, "SAVE", &[]).await;
+                answer_to::<String>(&world.cache, "SAVE", &[]).await;
             }
             let program = Program::open(world.warm(POLICY)).await;
             program.rows().await;
             if is_of_the_last {
-                told::<String>(&world.cache, "SAVE", &[]).await;
+                answer_to::<String>(&world.cache, "SAVE", &[]).await;
             }
             program.note(2..=6, 7).await;
             program.rows().await;
@@ -120,10 +120,10 @@ async fn a_damaged_log_of_entries_begins_cold() {
             let mut chunks = keys(&world.cache, "*:p:*").await;
             chunks.sort();
             let chunk = &chunks[rng.index(chunks.len())];
-            let mut bytes = told::<Vec<u8>>(&world.cache, "GET", &[chunk]).await;
+            let mut bytes = answer_to::<Vec<u8>>(&world.cache, "GET", &[chunk]).await;
             let place = rng.index(bytes.len());
             bytes[place] ^= 1 << rng.below(8);
-            told::<String>(&world.cache, "SET", &[chunk, &bytes]).await;
+            answer_to::<String>(&world.cache, "SET", &[chunk, &bytes]).await;
             change(&world, 200 + round).await;
             println!("seed {}: {dialect:?}, round {round}, byte {place}", effort::seed());
             world.begun(world.warm(POLICY)).await;

@@ -8,7 +8,7 @@ use lacuna_cache::sql::{Options, Policy, Table, WriteError};
 use lacuna_testkit::effort;
 use lacuna_workload::Rng;
 
-use super::{Program, ROWS, World, evict, keys, killed, told};
+use super::{Program, ROWS, World, answer_to, evict, keys, killed};
 use crate::sql::world::Dialect;
 
 const CLIENTS: u64 = 4;
@@ -110,7 +110,7 @@ async fn live(options: Options, known: Arc<Known>, stream: u64, is_killed: bool)
 /// What happens between two lives.
 async fn disturb(world: &World, policy: Policy, known: &Arc<Known>, rng: &mut Rng, stream: u64) {
     match rng.below(10) {
-        0 => drop(told::<String>(&world.cache, "FLUSHALL", &[]).await),
+        0 => drop(answer_to::<String>(&world.cache, "FLUSHALL", &[]).await),
         1 | 2 => {
             let mut found = keys(&world.cache, ["*:v:*", "*:p:*"][rng.index(2)]).await;
             found.sort();

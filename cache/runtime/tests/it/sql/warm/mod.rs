@@ -208,7 +208,7 @@ where
 }
 
 /// Sends a command to the cache server.
-async fn told<T: redis::FromRedisValue>(server: &Redis, command: &str, arguments: &[&[u8]]) -> T {
+async fn answer_to<T: redis::FromRedisValue>(server: &Redis, command: &str, arguments: &[&[u8]]) -> T {
     let client = redis::Client::open(server.url()).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     redis::cmd(command).arg(arguments).query_async(&mut connection).await.unwrap()
@@ -216,12 +216,12 @@ async fn told<T: redis::FromRedisValue>(server: &Redis, command: &str, arguments
 
 /// The keys of this pattern.
 async fn keys(server: &Redis, pattern: &str) -> Vec<Vec<u8>> {
-    told(server, "KEYS", &[pattern.as_bytes()]).await
+    answer_to(server, "KEYS", &[pattern.as_bytes()]).await
 }
 
 /// Removes some keys, as an eviction does.
 async fn evict(server: &Redis, keys: &[Vec<u8>]) {
     assert!(!keys.is_empty(), "there is something to evict");
     let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-    told::<i64>(server, "DEL", &keys).await;
+    answer_to::<i64>(server, "DEL", &keys).await;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lacuna_cache::sql::{Compressed, Hashed, Options, Policy};
 use lacuna_testkit::servers::Redis;
 
-use super::{Lock, Program, World, evict, keys, killed, told};
+use super::{Lock, Program, World, answer_to, evict, keys, killed};
 use crate::sql::world::Dialect;
 
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
@@ -75,14 +75,14 @@ async fn seen_of_acknowledged_writes(
     let values = keys(&world.cache, "*:v:*").await;
     let mut before = Vec::new();
     for value in &values {
-        before.push(told::<Vec<u8>>(&world.cache, "DUMP", &[value]).await);
+        before.push(answer_to::<Vec<u8>>(&world.cache, "DUMP", &[value]).await);
     }
     let mut lock = Lock::take(&world, "people").await;
     go.send(()).unwrap();
     life.await.unwrap();
     assert_eq!(lock.count(7).await, 0, "the database has none of them");
     for (value, bytes) in values.iter().zip(&before) {
-        told::<String>(&world.cache, "RESTORE", &[value, b"3600000", bytes, b"REPLACE"]).await;
+        answer_to::<String>(&world.cache, "RESTORE", &[value, b"3600000", bytes, b"REPLACE"]).await;
     }
     lock.release().await;
     let program = Program::open(options(world.warm(Policy::WriteBack))).await;
