@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io::Write as _;
 
 use lacuna_base::{Error, Result};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -36,7 +36,6 @@ pub(crate) fn start_log() -> Result<()> {
 /// # Errors
 /// `Unavailable` if the system does not hand signals over.
 pub(crate) fn stop_signal() -> Result<impl Future<Output = ()>> {
-    let listen = |kind| signal(kind).map_err(|error| Error::unavailable(error.to_string()));
     let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
     Ok(async move {
         tokio::select! {
@@ -44,6 +43,19 @@ pub(crate) fn stop_signal() -> Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
         }
     })
+}
+
+/// SIGHUP, by which an operator asks for files to be read anew.
+///
+/// # Errors
+/// `Unavailable` if the system does not hand signals over.
+#[cfg(feature = "proxy")]
+pub(crate) fn reload_signal() -> Result<Signal> {
+    listen(SignalKind::hangup())
+}
+
+fn listen(kind: SignalKind) -> Result<Signal> {
+    signal(kind).map_err(|error| Error::unavailable(error.to_string()))
 }
 
 /// Prints one line for the parent program, which may not read it.

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `options`, `proxy`, `shared` | what a proxy is started with, and what it runs |
 //! | `session` | a client from its first packet to its last: encryption, login, relay, cancel, goodbye |
+//! | `credentials`, `tls`, `logins`, `scram` | files that are read anew while it runs: the certificate, and roles whose logins may end here |
 //! | `upstream` | the database: where it is, and connections to it |
 //! | `wire` | the bytes of the protocol: messages in a stream, first packets, errors |
 //! | `follow` | what goes on in a session, without a change to its bytes |
@@ -11,12 +12,13 @@
 //! | `cache` | replies in memory, what writes do to them, and what the catalogue says |
 //! | `suggest` | what the statements of all sessions say about columns worth caching |
 //!
-//! Clients, users and passwords stay as they are: logins pass through. Without [`CacheSettings`] nothing is cached.
+//! Clients, users and passwords stay as they are: logins pass through, or end here where they cannot
+//! ([`Options::with_logins`]). Without [`CacheSettings`] nothing is cached.
 //!
-//! Guarantee: both sides receive the bytes that the other has sent, in order. There are three exceptions: requests for
-//! TLS are answered by the proxy, offers of channel binding are left out where no client could use them, and a session
-//! that the proxy ends, or whose database has gone, ends with an error message. What the follower does not understand
-//! is relayed all the same. With a cache, a read that begins after a write was answered shows that write, as long as all
+//! Guarantee: both sides receive the bytes that the other has sent, in order. There are four exceptions: requests for
+//! TLS are answered by the proxy, offers of channel binding are left out where no client could use them, a login of a role
+//! whose keys are known may be replaced by two, and a session that the proxy ends, or whose database has gone, ends with an
+//! error message. What the follower does not understand is relayed all the same. With a cache, a read that begins after a write was answered shows that write, as long as all
 //! writes come through this proxy.
 //!
 //! Cost: two system calls for each flight of messages, and buffers of 16 to 128 kB a session, whatever its
@@ -26,10 +28,13 @@
 
 mod cache;
 mod connection;
+mod credentials;
 mod follow;
+mod logins;
 mod options;
 mod proxy;
 mod recognise;
+mod scram;
 mod session;
 mod shared;
 mod suggest;

@@ -9,10 +9,10 @@ use lacuna_base::{Error, Result};
 use tokio::net::TcpListener;
 
 use crate::cache::{Cache, CacheSettings};
+use crate::credentials::Files;
 use crate::proxy::Proxy;
 use crate::shared::Shared;
 use crate::suggest::Suggestions;
-use crate::tls::Identity;
 use crate::upstream::{Connector, Upstream};
 
 /// Longest message that PostgreSQL takes, body and length (`PQ_LARGE_MESSAGE_LIMIT`).
@@ -41,7 +41,7 @@ pub struct Options {
     pub(crate) max_connections: usize,
     pub(crate) max_message_bytes: usize,
     pub(crate) login_timeout: Duration,
-    pub(crate) identity: Option<(PathBuf, PathBuf)>,
+    pub(crate) files: Files,
     pub(crate) suggestions: Option<Arc<Suggestions>>,
     pub(crate) cache: Option<CacheSettings>,
 }
@@ -56,7 +56,7 @@ impl Options {
             max_connections: 1_000,
             max_message_bytes: MAX_MESSAGE_BYTES,
             login_timeout: Duration::from_secs(60),
-            identity: None,
+            files: Files::default(),
             suggestions: None,
             cache: None,
         }
@@ -89,8 +89,20 @@ impl Options {
 
     /// Offers TLS to clients with the certificate and the key of these files, both PEM.
     #[must_use]
-    pub fn with_certificate(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
-        Self { identity: Some((certificate.into(), key.into())), ..self }
+    pub fn with_certificate(mut self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.files.identity = Some((certificate.into(), key.into()));
+        self
+    }
+
+    /// Takes the logins of roles whose keys are in this file, where they cannot pass: of clients that bind to the certificate
+    /// of this proxy, before a database that shows another one, or none. A line for each role, as in `PgBouncer`'s
+    /// `userlist.txt`: `"role" "SCRAM-SHA-256$..."`, which is what `pg_authid` has in `rolpassword`.
+    ///
+    /// Who reads the file can pretend to a client to be the database, but cannot log in.
+    #[must_use]
+    pub fn with_logins(mut self, file: impl Into<PathBuf>) -> Self {
+        self.files.logins = Some(file.into());
+        self
     }
 
     /// Follows sessions, and gathers in `suggestions` which columns a cache would serve.
@@ -108,15 +120,12 @@ impl Options {
     /// Starts the proxy. Without a cache the database is not asked: it may come later.
     ///
     /// # Errors
-    /// `InvalidInput` if options do not go together, a certificate cannot be used or columns cannot be cached;
+    /// `InvalidInput` if options do not go together, a certificate or a file of logins cannot be used, or columns cannot be cached;
     /// `Unavailable` if a file cannot be read, the address cannot be listened at, the database of a cache does not answer,
     /// or another process caches one of the tables.
     pub async fn start(mut self) -> Result<Proxy> {
         let connector = Connector::new(self.upstream.clone().checked()?, self.login_timeout)?;
-        let identity = match &self.identity {
-            Some((certificate, key)) => Some(Identity::read(certificate, key)?),
-            None => None,
-        };
+        let credentials = self.files.read()?;
         let listener = TcpListener::bind(self.listen).await.map_err(|why| {
             Error::unavailable(format!("{} cannot be listened at: {why}", self.listen)).with_source(why)
         })?;
@@ -131,6 +140,6 @@ impl Options {
             }
             None => (None, None),
         };
-        Proxy::start(listener, Shared::new(self, connector, identity, cache), watch)
+        Proxy::start(listener, Shared::new(self, connector, credentials, cache), watch)
     }
 }

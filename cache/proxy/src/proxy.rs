@@ -98,6 +98,15 @@ impl Proxy {
         Monitor { shared: self.shared.clone() }
     }
 
+    /// Reads the certificate, its key and the file of logins anew, for clients that come from now on. Sessions keep what they
+    /// have begun with.
+    ///
+    /// # Errors
+    /// `InvalidInput` if a file holds something else, `Unavailable` if it cannot be read: then all stays as it was.
+    pub fn reload(&self) -> Result<()> {
+        self.shared.reload()
+    }
+
     /// Returns when another process has taken a table from this proxy's cache, which was silent for too long: the sessions
     /// here have ended, as that process would not see what they write.
     pub async fn superseded(&self) {

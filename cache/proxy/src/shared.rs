@@ -1,13 +1,14 @@
 //! What all sessions share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
+use lacuna_base::Result;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::cache::Cache;
+use crate::credentials::Credentials;
 use crate::options::Options;
-use crate::tls::Identity;
 use crate::upstream::Connector;
 
 /// Whether sessions go on.
@@ -27,10 +28,10 @@ pub(crate) enum Phase {
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) connector: Connector,
-    pub(crate) identity: Option<Identity>,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) counters: Counters,
     pub(crate) cache: Option<Arc<Cache>>,
+    credentials: RwLock<Arc<Credentials>>,
     slots: Arc<Semaphore>,
 }
 
@@ -38,12 +39,25 @@ impl Shared {
     pub(crate) fn new(
         options: Options,
         connector: Connector,
-        identity: Option<Identity>,
+        credentials: Credentials,
         cache: Option<Arc<Cache>>,
     ) -> Self {
         let slots = Arc::new(Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS)));
         let phase = watch::Sender::new(Phase::Serving);
-        Self { options, connector, identity, phase, counters: Counters::default(), cache, slots }
+        let credentials = RwLock::new(Arc::new(credentials));
+        Self { options, connector, credentials, phase, counters: Counters::default(), cache, slots }
+    }
+
+    /// What the files held when they were read last. A session keeps what it has begun with.
+    pub(crate) fn credentials(&self) -> Arc<Credentials> {
+        self.credentials.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the files anew; what they held stays if they cannot be used.
+    pub(crate) fn reload(&self) -> Result<()> {
+        let credentials = Arc::new(self.options.files.read()?);
+        *self.credentials.write().unwrap_or_else(PoisonError::into_inner) = credentials;
+        Ok(())
     }
 
     /// The right to a session, until it is dropped; `None` if all are taken.
@@ -51,7 +65,6 @@ impl Shared {
         self.slots.clone().try_acquire_owned().ok()
     }
 
-    /// Returns when sessions are to end, at once or between transactions.
     /// Ends when clients have to be sent away. The listener is closed by then, so that none of them comes back to this proxy.
     pub(crate) async fn end_of_serving(&self) {
         drop(self.phase.subscribe().wait_for(|phase| *phase > Phase::Closing).await);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
+use sha2::{Digest as _, Sha256, Sha384, Sha512};
 use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::ring::default_provider;
@@ -14,6 +15,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName,
 use tokio_rustls::rustls::{
     self, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
 };
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 /// The protocol's name in TLS, which PostgreSQL 17 asks for.
 pub(crate) const PROTOCOL: &[u8] = b"postgresql";
@@ -89,6 +92,25 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 fn unusable(path: &Path, why: &dyn fmt::Display) -> Error {
     Error::invalid_input(format!("{} cannot be used: {why}", path.display()))
+}
+
+/// What a login binds to that is bound to a certificate: its hash, by the function of its own signature, and by SHA-256 for
+/// the old ones (`tls-server-end-point` of RFC 5929, section 4.1). `None` for a signature without such a function.
+pub(crate) fn endpoint(certificate: &CertificateDer<'_>) -> Option<Vec<u8>> {
+    let signature = Certificate::from_der(certificate).ok()?.signature_algorithm().oid;
+    match signature.to_string().as_str() {
+        // RSA with MD5, SHA-1 and SHA-256; ECDSA with SHA-1 and SHA-256.
+        "1.2.840.113549.1.1.4"
+        | "1.2.840.113549.1.1.5"
+        | "1.2.840.113549.1.1.11"
+        | "1.2.840.10045.4.1"
+        | "1.2.840.10045.4.3.2" => Some(Sha256::digest(certificate).to_vec()),
+        // Both with SHA-384.
+        "1.2.840.113549.1.1.12" | "1.2.840.10045.4.3.3" => Some(Sha384::digest(certificate).to_vec()),
+        // Both with SHA-512.
+        "1.2.840.113549.1.1.13" | "1.2.840.10045.4.3.4" => Some(Sha512::digest(certificate).to_vec()),
+        _ => None,
+    }
 }
 
 /// Takes any certificate, as libpq does with `sslmode=require`: encryption without knowing by whom.

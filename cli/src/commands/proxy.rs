@@ -56,6 +56,10 @@ pub(crate) struct ProxyArgs {
     /// The key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub(crate) key: Option<PathBuf>,
+    /// Take the logins of these roles where they cannot pass, by what pg_authid has of them: a line
+    /// `"role" "SCRAM-SHA-256$..."` for each, as in PgBouncer's userlist.txt
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub(crate) logins: Option<PathBuf>,
     /// Keep replies to range reads: `memory`; or `shadow`, which answers nothing and compares what it would have answered
     #[arg(long, value_name = "WHERE", value_parser = ["memory", "shadow"], requires_all = ["columns", "writes", "account"])]
     pub(crate) cache: Option<String>,

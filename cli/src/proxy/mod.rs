@@ -14,12 +14,13 @@ use lacuna_proxy::{
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
+use tokio::signal::unix::Signal;
 
 use crate::commands::proxy::{InitArgs, ProxyArgs};
 use crate::errors;
 use crate::monitoring;
 use crate::output::Output;
-use crate::service::{say, start_log, stop_signal};
+use crate::service::{reload_signal, say, start_log, stop_signal};
 use metrics::Monitoring;
 use status::Place;
 
@@ -86,7 +87,7 @@ fn half_the_processors() -> usize {
 }
 
 async fn serve(args: &ProxyArgs) -> Result<()> {
-    let stop = stop_signal()?;
+    let (stop, reloads) = (stop_signal()?, reload_signal()?);
     allow_connections();
     let listener = monitored(args).await?;
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
@@ -99,6 +100,7 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
     let is_superseded = tokio::select! {
         () = stop => false,
         () = report(args.report_every, suggestions.as_deref(), &proxy) => false,
+        () = reload(reloads, &proxy) => false,
         () = proxy.superseded() => true,
     };
     let (counts, cached) = (proxy.counts(), proxy.cache_counts());
@@ -140,6 +142,9 @@ fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Op
     if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
         options = options.with_certificate(certificate, key);
     }
+    if let Some(file) = &args.logins {
+        options = options.with_logins(file);
+    }
     if let Some(settings) = cache(args)? {
         options = options.with_cache(settings);
     }
@@ -169,6 +174,17 @@ fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
         Some("shadow") => Some(settings.with_shadow()),
         cache => cache.map(|_| settings),
     })
+}
+
+/// Reads files anew at each signal; never returns.
+async fn reload(mut signals: Signal, proxy: &Proxy) {
+    while signals.recv().await.is_some() {
+        match proxy.reload() {
+            Ok(()) => say("certificate and logins were read anew, for clients that come from now on"),
+            Err(why) => say(&format!("what was read before stays: {why}")),
+        }
+    }
+    std::future::pending().await
 }
 
 /// Prints a report each time the interval has passed; never returns.

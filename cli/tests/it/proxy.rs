@@ -275,6 +275,34 @@ fn a_table_is_drawn_in_place_on_a_terminal() {
 }
 
 #[test]
+fn certificate_and_logins_are_read_anew_at_a_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let [certificate, key, logins] = ["a.pem", "a.key", "logins"].map(|name| folder.path().join(name));
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(&certificate, own.cert.pem()).unwrap();
+    std::fs::write(&key, own.signing_key.serialize_pem()).unwrap();
+    std::fs::write(&logins, "").unwrap();
+    let named = |option, path: &std::path::Path| [option, path.to_str().unwrap()].map(str::to_owned);
+    let files =
+        [named("--certificate", &certificate), named("--key", &key), named("--logins", &logins)].concat();
+    let mut command = Command::new(crate::BINARY);
+    // No server is asked before a client comes.
+    command.args(["proxy", "--listen", "127.0.0.1:0", "--upstream", "postgres://127.0.0.1:1"]).args(&files);
+    let mut listening = Listening::of(&mut command);
+    listening.signal("-HUP");
+    listening.after("certificate and logins were read anew");
+    std::fs::write(&logins, "\"app\" \"secret\"").unwrap();
+    listening.signal("-HUP");
+    let why = listening.after("what was read before stays: ");
+    assert!(why.contains("logins, line 1"), "{why}");
+    let report = listening.stop();
+    assert!(report.contains("sessions"), "{report}");
+    let refused =
+        Folder::new().run(&["proxy", "--upstream", "postgres://a", "--logins", "x"], "").sentence(2);
+    assert!(refused.contains("--certificate"), "{refused}");
+}
+
+#[test]
 fn a_file_with_something_else_in_it_is_refused() {
     let folder = Folder::new();
     for (text, expected) in [

@@ -31,7 +31,7 @@ impl Listening {
     }
 
     /// The rest of the next line that it prints.
-    fn after(&mut self, prefix: &str) -> String {
+    pub(crate) fn after(&mut self, prefix: &str) -> String {
         let mut line = String::new();
         self.out.read_line(&mut line).unwrap();
         line.trim().strip_prefix(prefix).unwrap_or_else(|| panic!("{prefix}: {line}")).to_owned()
@@ -42,10 +42,14 @@ impl Listening {
         format!("postgres://{role}@{}/postgres", self.address)
     }
 
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    }
+
     /// Ends the proxy, and returns what it has printed.
     pub(crate) fn stop(mut self) -> String {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.signal("-TERM");
         let mut report = String::new();
         self.out.read_to_string(&mut report).unwrap();
         assert!(self.child.wait().unwrap().success());

@@ -14,15 +14,20 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::connection::Connection;
+use crate::credentials::Credentials;
 use crate::shared::{Counters, Shared};
 use crate::wire::error_response;
 
 use farewell::farewell;
 use hello::Hello;
+use login::Refusal;
 
 /// SQLSTATEs of the proxy's own errors.
 mod code {
     pub(super) const CANNOT_CONNECT: &str = "08001";
+    pub(super) const PROTOCOL_VIOLATION: &str = "08P01";
+    pub(super) const LOGIN_REFUSED: &str = "28000";
+    pub(super) const WRONG_PASSWORD: &str = "28P01";
     pub(super) const CONNECTION_LOST: &str = "08006";
     pub(super) const TOO_MANY_CONNECTIONS: &str = "53300";
     pub(super) const MESSAGE_TOO_LONG: &str = "54000";
@@ -31,22 +36,29 @@ mod code {
 
 /// Serves one client to its end. What goes wrong is said to the client; the proxy goes on.
 pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+    let credentials = shared.credentials();
+    let greeting = hello::receive(stream, credentials.identity.as_ref());
     let greeted = tokio::select! {
-        greeted = timeout(shared.options.login_timeout, hello::receive(stream, shared.identity.as_ref())) => greeted,
+        greeted = timeout(shared.options.login_timeout, greeting) => greeted,
         () = shared.end_of_serving() => return,
     };
     // A client that is slow, that has gone or that speaks another protocol gets no answer, as from PostgreSQL.
     let Ok(Ok(hello)) = greeted else { return };
     let ended = match hello {
         Hello::Cancel { client, packet } => cancel::forward(&shared, client, &packet).await,
-        Hello::Session { client, packet } => session(&shared, client, &packet).await,
+        Hello::Session { client, packet } => session(&shared, &credentials, client, &packet).await,
     };
     if let Err(why) = ended {
         tracing::debug!(%why, "a client's connection has ended");
     }
 }
 
-async fn session(shared: &Shared, client: Connection, packet: &[u8]) -> io::Result<()> {
+async fn session(
+    shared: &Shared,
+    credentials: &Credentials,
+    mut client: Connection,
+    packet: &[u8],
+) -> io::Result<()> {
     let Some(_slot) = shared.slot() else {
         Counters::add(&shared.counters.refused);
         let sentence = format!(
@@ -56,12 +68,17 @@ async fn session(shared: &Shared, client: Connection, packet: &[u8]) -> io::Resu
         return farewell(client, &error_response(code::TOO_MANY_CONNECTIONS, &sentence)).await;
     };
     Counters::add(&shared.counters.sessions);
-    match login::begin(shared, &client, packet).await {
+    match login::begin(shared, credentials, &mut client, packet).await {
         Ok(begun) => match &shared.cache {
             Some(cache) => caching::run(shared, cache, client, begun).await,
             None => relay::run(shared, client, begun).await,
         },
-        Err(why) => {
+        Err(Refusal::Gone(why)) => Err(why),
+        Err(Refusal::Login(code, sentence)) => {
+            tracing::info!(sentence, "a login has failed");
+            farewell(client, &error_response(code, &sentence)).await
+        }
+        Err(Refusal::Lost(why)) => {
             tracing::warn!(%why, "the database cannot be reached");
             let sentence = format!("the proxy cannot reach the database: {why}");
             farewell(client, &error_response(code::CANNOT_CONNECT, &sentence)).await

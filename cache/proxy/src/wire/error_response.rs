@@ -21,11 +21,7 @@ pub(crate) fn error_response(code: &str, sentence: &str) -> Vec<u8> {
         body.push(0);
     }
     body.push(0);
-    let length = u32::try_from(body.len() + 4).expect("a sentence is short");
-    let mut message = vec![b'E'];
-    message.extend(length.to_be_bytes());
-    message.extend(body);
-    message
+    super::message(b'E', &body)
 }
 
 /// Severity and SQLSTATE of an `ErrorResponse`, by its fields that are never translated. They stand before the long ones,

@@ -17,3 +17,9 @@ pub(crate) use error_response::{Severity, error_response, severity_and_code};
 pub(crate) use fields::Fields;
 pub(crate) use framer::{BadLength, Framer, Message};
 pub(crate) use inbox::{Inbox, Next};
+
+/// A message of this type.
+pub(crate) fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len() + 4).expect("messages of the proxy are short");
+    [&[tag][..], &length.to_be_bytes(), body].concat()
+}

@@ -46,6 +46,19 @@ pub(crate) fn request(packet: &[u8]) -> Option<Request> {
     })
 }
 
+/// The role that a packet of a session names. The last one counts, as for the server.
+pub(crate) fn role(packet: &[u8]) -> Option<&[u8]> {
+    let mut fields = Fields::new(packet.get(MIN_LEN..)?);
+    let mut role = None;
+    while let Some(name) = fields.text().filter(|name| !name.is_empty()) {
+        let value = fields.text()?;
+        if name == b"user" {
+            role = Some(value);
+        }
+    }
+    role
+}
+
 /// The packet that asks a server for TLS.
 pub(crate) fn tls_request() -> [u8; MIN_LEN] {
     let [a, b, c, d] = SSL.to_be_bytes();

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::startup::{Request, packet_len, request, tls_request};
-use super::{BadLength, Fields, Framer, Message, Severity, error_response, severity_and_code};
+use super::startup::{Request, packet_len, request, role, tls_request};
+use super::{BadLength, Fields, Framer, Message, Severity, error_response, message, severity_and_code};
 
 const MAX_BODY: usize = 5_000;
 
@@ -13,11 +13,6 @@ fn wanted(tag: u8) -> usize {
         b'Q' => 100,
         _ => MAX_BODY,
     }
-}
-
-fn message(tag: u8, body: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(body.len() + 4).unwrap();
-    [&[tag], &length.to_be_bytes()[..], body].concat()
 }
 
 /// The messages of a stream that comes in these pieces: type, what is kept, length of the body.
@@ -120,4 +115,14 @@ fn errors_are_read_as_they_are_written() {
     assert_eq!(severity_and_code(body), Some((Severity::Fatal, &b"53300"[..])));
     assert_eq!(severity_and_code(b"SERROR\0VERROR\0C42601\0\0"), Some((Severity::Error, &b"42601"[..])));
     assert_eq!(severity_and_code(b"SERROR"), None);
+}
+
+#[test]
+fn the_last_role_of_a_first_packet_counts() {
+    let packet = |body: &[u8]| [&[0; 8], body].concat();
+    assert_eq!(role(&packet(b"database\0user\0user\0app\0\0")), Some(&b"app"[..]));
+    assert_eq!(role(&packet(b"user\0a\0user\0b\0\0user\0c\0")), Some(&b"b"[..]));
+    assert_eq!(role(&packet(b"database\0shop\0\0")), None);
+    assert_eq!(role(&packet(b"user\0app")), None, "it is cut");
+    assert_eq!(role(b"short"), None);
 }

@@ -31,7 +31,7 @@ use crate::cache::{Cache, QUESTION};
 use crate::connection::Connection;
 use crate::follow::{Following, TooLong};
 use crate::shared::Shared;
-use crate::wire::Inbox;
+use crate::wire::{self, Inbox};
 
 use flight::flight;
 use received::Received;
@@ -190,6 +190,5 @@ impl Session<'_> {
 
 /// The message that asks a session who it is.
 fn question() -> Vec<u8> {
-    let length = u32::try_from(QUESTION.len() + 5).expect("it is short");
-    [&b"Q"[..], &length.to_be_bytes(), QUESTION.as_bytes(), b"\0"].concat()
+    wire::message(b'Q', &[QUESTION.as_bytes(), b"\0"].concat())
 }

@@ -9,7 +9,7 @@ mod moments;
 mod numbers;
 mod replies;
 mod rights;
-mod setting;
+pub(crate) mod setting;
 mod shadow;
 mod takeover;
 mod tap;

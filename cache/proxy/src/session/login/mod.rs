@@ -5,14 +5,18 @@
 //!
 //! | client to proxy | proxy to server | what is done |
 //! | --- | --- | --- |
-//! | any | plain | nothing: the server does not offer it |
+//! | plain | plain | nothing: the server does not offer it |
 //! | plain | TLS | the offer is left out; libpq refuses one that it cannot use |
 //! | TLS | TLS, the same certificate | nothing: binding works, `channel_binding=require` too |
+//! | TLS | plain, or TLS with another certificate; the role is in the file of logins | two logins, each bound to the certificate that is seen (`own.rs`) |
+//! | TLS | plain | nothing: clients log in that need not bind |
 //! | TLS | TLS, another, `sslmode=prefer` | the session is begun again without TLS to the server, if it takes that |
 //! | TLS | TLS, another, TLS required | nothing: clients log in that do not bind (`channel_binding=disable`) |
 //!
 //! In the last case a client that can bind is refused by the server, whatever the proxy does: binding as offered proves
 //! that the certificates differ, and without the offer the client reports that it could have bound.
+
+mod own;
 
 use std::io;
 
@@ -20,13 +24,15 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use crate::connection::Connection;
+use crate::credentials::Credentials;
+use crate::scram;
 use crate::shared::Shared;
-use crate::wire::Fields;
+use crate::wire::{self, Fields, startup};
 
 /// Most bytes before the server has asked for a proof.
 const MAX_ANSWER: usize = 65_536;
+/// What a message `R` of the server asks for, or says.
 const SASL: i32 = 10;
-const PLUS: &[u8] = b"-PLUS";
 
 /// A session that the database has begun.
 #[derive(Debug)]
@@ -36,25 +42,74 @@ pub(super) struct Begun {
     pub(super) sent: Vec<u8>,
 }
 
+/// Why a session does not begin.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The database cannot be reached, or has gone.
+    Lost(io::Error),
+    /// The client has gone, or sends what belongs to no login.
+    Gone(io::Error),
+    /// The login has failed: SQLSTATE and sentence for the client.
+    Login(&'static str, String),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(why: io::Error) -> Self {
+        Self::Lost(why)
+    }
+}
+
 /// Opens a connection to the database and hands the client's packet on.
-pub(super) async fn begin(shared: &Shared, client: &Connection, packet: &[u8]) -> io::Result<Begun> {
+pub(super) async fn begin(
+    shared: &Shared,
+    credentials: &Credentials,
+    client: &mut Connection,
+    packet: &[u8],
+) -> Result<Begun, Refusal> {
     let mut upstream = shared.connector.connect().await?;
     send(&mut upstream, packet).await?;
-    if !upstream.is_encrypted() {
+    let role = startup::role(packet).filter(|_| client.is_encrypted());
+    let verifier = role.and_then(|role| credentials.logins.verifier(role));
+    if !upstream.is_encrypted() && verifier.is_none() {
         return Ok(Begun { upstream, sent: Vec::new() });
     }
-    let first = timeout(shared.options.login_timeout, first_answer(&mut upstream)).await??;
-    let begun = Begun { upstream, sent: first.bytes };
-    let Some(offer) = begun.sent.get(first.start..first.end).and_then(without_plus) else { return Ok(begun) };
-    if !client.is_encrypted() {
-        let sent = [&begun.sent[..first.start], &offer, &begun.sent[first.end..]].concat();
-        return Ok(Begun { sent, ..begun });
+    let first = in_time(shared, first_answer(&mut upstream)).await?;
+    let offered = first.bytes.get(first.start..first.end).and_then(mechanisms);
+    let Some(offered) = offered else { return Ok(Begun { upstream, sent: first.bytes }) };
+    let own = credentials.identity.as_ref().map(|identity| &identity.certificate);
+    if client.is_encrypted() && upstream.is_encrypted() && own == upstream.certificate_of_server() {
+        return Ok(Begun { upstream, sent: first.bytes });
     }
-    let own = shared.identity.as_ref().map(|identity| &identity.certificate);
-    if own == begun.upstream.certificate_of_server() || !shared.connector.may_be_plain() {
+    if let Some((role, verifier)) = role.zip(verifier)
+        && offered.contains(&scram::PLAIN)
+        && first.end == first.bytes.len()
+    {
+        client.write_all(&first.bytes[..first.start]).await.map_err(Refusal::Gone)?;
+        let login = own::Login { own, role, verifier, may_bind: offered.contains(&scram::PLUS) };
+        return in_time(shared, login.run(client, upstream)).await;
+    }
+    if !offered.contains(&scram::PLUS) {
+        return Ok(Begun { upstream, sent: first.bytes });
+    }
+    if !client.is_encrypted() {
+        let kept: Vec<_> = offered.into_iter().filter(|&mechanism| mechanism != scram::PLUS).collect();
+        let sent = [&first.bytes[..first.start], &offer(&kept), &first.bytes[first.end..]].concat();
+        return Ok(Begun { upstream, sent });
+    }
+    let begun = Begun { upstream, sent: first.bytes };
+    if !shared.connector.may_be_plain() {
         return Ok(begun);
     }
     Ok(begin_plain(shared, packet).await.unwrap_or(begun))
+}
+
+async fn in_time<T, E: From<io::Error>>(
+    shared: &Shared,
+    login: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    timeout(shared.options.login_timeout, login)
+        .await
+        .unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
 }
 
 /// The same without TLS to the server; `None` if it does not take that.
@@ -105,25 +160,29 @@ fn message(bytes: &[u8], start: usize) -> io::Result<Option<(u8, usize)>> {
     Ok((end <= bytes.len()).then_some((tag, end)))
 }
 
-/// The offer of mechanisms without those that bind; `None` if the message is no such offer.
-fn without_plus(message: &[u8]) -> Option<Vec<u8>> {
+/// The mechanisms that a message offers; `None` if it is no such offer.
+fn mechanisms(message: &[u8]) -> Option<Vec<&[u8]>> {
     let mut fields = Fields::new(message);
     let header = fields.bytes(5)?;
     if header[0] != b'R' || fields.int32()? != SASL {
         return None;
     }
-    let mut kept = SASL.to_be_bytes().to_vec();
-    let mut is_offered = false;
+    let mut offered = Vec::new();
     while let Some(mechanism) = fields.text().filter(|mechanism| !mechanism.is_empty()) {
-        if mechanism.ends_with(PLUS) {
-            is_offered = true;
-        } else {
-            kept.extend([mechanism, b"\0"].concat());
-        }
+        offered.push(mechanism);
     }
-    kept.push(0);
-    let length = u32::try_from(kept.len() + 4).ok()?;
-    is_offered.then(|| [&b"R"[..], &length.to_be_bytes(), &kept].concat())
+    Some(offered)
+}
+
+/// The message that offers these mechanisms.
+fn offer(mechanisms: &[&[u8]]) -> Vec<u8> {
+    let listed = mechanisms.iter().flat_map(|mechanism| [mechanism, &b"\0"[..]]).collect::<Vec<_>>().concat();
+    request(SASL, &[&listed[..], b"\0"].concat())
+}
+
+/// The message `R` of a server.
+fn request(kind: i32, data: &[u8]) -> Vec<u8> {
+    wire::message(b'R', &[&kind.to_be_bytes(), data].concat())
 }
 
 #[cfg(test)]
@@ -131,13 +190,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_offer_is_written_without_binding() {
-        let offer = b"R\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
-        let expected = b"R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0";
-        assert_eq!(without_plus(offer).as_deref(), Some(&expected[..]));
-        assert_eq!(without_plus(expected), None);
-        assert_eq!(without_plus(b"R\0\0\0\x08\0\0\0\x00"), None);
-        assert_eq!(without_plus(b"E"), None);
+    fn offers_are_read_and_written() {
+        let both = b"R\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+        let plain = b"R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0";
+        assert_eq!(mechanisms(both), Some(vec![scram::PLUS, scram::PLAIN]));
+        assert_eq!(offer(&[scram::PLUS, scram::PLAIN]), both);
+        assert_eq!(offer(&[scram::PLAIN]), plain);
+        assert_eq!(mechanisms(b"R\0\0\0\x08\0\0\0\x00"), None);
+        assert_eq!(mechanisms(b"E"), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! TLS on either side of the proxy, and logins over it.
 
+mod own_logins;
+
 use std::io::{Read as _, Write as _};
 
 use lacuna_proxy::{Options, Upstream};
@@ -46,7 +48,34 @@ impl Authority {
     }
 }
 
-fn with_certificate(files: &TlsFiles) -> impl FnOnce(Options) -> Options {
+impl Authority {
+    /// A client that trusts this authority, and names a protocol.
+    fn client(&self, protocol: Option<&str>) -> ClientConnection {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(self.file()).unwrap()).unwrap();
+        let provider = std::sync::Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = protocol.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let name = ServerName::try_from("localhost").unwrap();
+        ClientConnection::new(std::sync::Arc::new(config), name).unwrap()
+    }
+
+    /// Sends these bytes by TLS, and reads until the connection is closed.
+    fn exchange(&self, port: u16, bytes: &[u8]) -> Vec<u8> {
+        let (mut tls, mut raw) = (self.client(Some("postgresql")), Raw::connect(port));
+        let mut stream = Stream::new(&mut tls, &mut raw.stream);
+        let mut answer = Vec::new();
+        stream.write_all(bytes).unwrap();
+        drop(stream.read_to_end(&mut answer));
+        answer
+    }
+}
+
+fn with_certificate(files: &TlsFiles) -> impl FnOnce(Options) -> Options + use<> {
     let (certificate, key) = (files.certificate.clone(), files.key.clone());
     move |options| options.with_certificate(certificate, key)
 }
@@ -218,17 +247,7 @@ fn tls_may_begin_without_a_request() {
     let Some(postgres) = Postgres::start() else { return };
     let world = World::with(postgres, with_certificate(&authority.certificate("proxy"))).unwrap();
     for (protocol, is_taken) in [(Some("postgresql"), true), (Some("http/1.1"), false), (None, false)] {
-        let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_file(authority.file()).unwrap()).unwrap();
-        let provider = std::sync::Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        config.alpn_protocols = protocol.iter().map(|name| name.as_bytes().to_vec()).collect();
-        let name = ServerName::try_from("localhost").unwrap();
-        let mut tls = ClientConnection::new(std::sync::Arc::new(config), name).unwrap();
+        let mut tls = authority.client(protocol);
         let mut raw = Raw::connect(world.proxy().address().port());
         let mut stream = Stream::new(&mut tls, &mut raw.stream);
         let mut first = [0];
