@@ -291,6 +291,8 @@ pub enum Flaw {
     RestoreSnapshot,
     /// P13: log servers forget what they acknowledged when they restart.
     ForgetfulLogs,
+    /// P13: writes that share an append are acknowledged once one log has them.
+    OneLogIsEnough,
     /// P14: a write whose condition may not hold is buffered.
     BufferInDoubt,
     /// A gap is split after the write was acknowledged.

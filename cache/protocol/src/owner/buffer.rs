@@ -15,7 +15,7 @@ use super::task::WriteStep;
 use super::{Owner, TaskId};
 use crate::buffered_writes::BufferedWrite;
 use crate::call::LogCall;
-use crate::config::Application;
+use crate::config::{Application, Flaw};
 use crate::message::{Action, Notice, Write};
 
 /// Writes, and bytes of their commands, that are enough for an append beside others.
@@ -76,8 +76,9 @@ impl<A: Application> Owner<A> {
 
     /// A log has answered the append whose first write has this number, or never will.
     pub(super) fn append_answered(&mut self, first: u64, is_kept: bool) {
+        let is_enough = self.is_flawed(Flaw::OneLogIsEnough);
         let Some(sent) = self.appending.sent.get_mut(&first) else { return };
-        if is_kept && sent.missing > 1 {
+        if is_kept && sent.missing > 1 && !is_enough {
             sent.missing -= 1;
             return;
         }

@@ -68,6 +68,11 @@ control!(
 control!(without_p12_a_restored_cache_is_stale, RestoreSnapshot, setup(Policy::WriteAround));
 control!(without_p13_acknowledged_writes_are_lost, ForgetfulLogs, setup(Policy::WriteBack));
 control!(
+    a_write_in_one_of_several_logs_is_lost_with_it,
+    OneLogIsEnough,
+    Setup { fault_every: 200, ..setup(Policy::WriteBack) }
+);
+control!(
     without_p14_acknowledged_writes_are_set_aside,
     BufferInDoubt,
     Setup { domains: 2, ranges: 1, ..shared_rows(Policy::WriteBack) }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use lacuna_cache::sql::{Compressed, Hashed, Options, Policy};
 use lacuna_testkit::servers::Redis;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use super::{Lock, Program, World, answer_to, evict, keys, killed};
 use crate::sql::world::Dialect;
@@ -52,6 +54,34 @@ async fn a_restart_over_mariadb_begins_warm() {
     a_restart_begins_warm_on(Dialect::MariaDb).await;
 }
 
+/// A program that has read the rows that it is about to write.
+struct Life {
+    task: JoinHandle<()>,
+    go: oneshot::Sender<()>,
+}
+
+impl Life {
+    /// The rows that are written must be shown, and a lock that is taken afterwards must not hold up the start.
+    async fn begin(world: &World) -> Self {
+        let (sender, is_ready) = oneshot::channel::<()>();
+        let (go, may_go) = oneshot::channel::<()>();
+        let task = tokio::spawn(killed(world.warm(Policy::WriteBack), async move |program: &Program| {
+            program.rows().await;
+            sender.send(()).unwrap();
+            may_go.await.unwrap();
+            program.note(3..=5, 7).await;
+        }));
+        is_ready.await.unwrap();
+        Self { task, go }
+    }
+
+    /// Lets it write, after which it is killed.
+    async fn write(self) {
+        self.go.send(()).unwrap();
+        self.task.await.unwrap();
+    }
+}
+
 /// The program is killed with acknowledged writes that the database does not have, and its last script is lost: entries in the
 /// cache server lack these writes, too. Returns the sum of what is seen of them afterwards.
 async fn seen_of_acknowledged_writes(
@@ -62,24 +92,14 @@ async fn seen_of_acknowledged_writes(
     // SQLite has a log beside its file.
     let world = if dialect == Dialect::Sqlite { world } else { world.with_logs()? };
     world.fill(world.warm(Policy::WriteBack)).await;
-    // The rows that are written must be shown, and the lock must not hold up the start.
-    let (sender, is_ready) = tokio::sync::oneshot::channel::<()>();
-    let (go, may_go) = tokio::sync::oneshot::channel::<()>();
-    let life = tokio::spawn(killed(world.warm(Policy::WriteBack), async move |program: &Program| {
-        program.rows().await;
-        sender.send(()).unwrap();
-        may_go.await.unwrap();
-        program.note(3..=5, 7).await;
-    }));
-    is_ready.await.unwrap();
+    let life = Life::begin(&world).await;
     let values = keys(&world.cache, "*:v:*").await;
     let mut before = Vec::new();
     for value in &values {
         before.push(answer_to::<Vec<u8>>(&world.cache, "DUMP", &[value]).await);
     }
     let mut lock = Lock::take(&world, "people").await;
-    go.send(()).unwrap();
-    life.await.unwrap();
+    life.write().await;
     assert_eq!(lock.count(7).await, 0, "the database has none of them");
     for (value, bytes) in values.iter().zip(&before) {
         answer_to::<String>(&world.cache, "RESTORE", &[value, b"3600000", bytes, b"REPLACE"]).await;
@@ -117,18 +137,9 @@ async fn without_a_look_at_the_log_they_are_not() {
 async fn entries_do_not_show_writes_that_were_lost_with_their_log() {
     let Some(world) = World::new(Dialect::Postgres).and_then(World::with_logs) else { return };
     world.fill(world.warm(Policy::WriteBack)).await;
-    let (sender, is_ready) = tokio::sync::oneshot::channel::<()>();
-    let (go, may_go) = tokio::sync::oneshot::channel::<()>();
-    let life = tokio::spawn(killed(world.warm(Policy::WriteBack), async move |program: &Program| {
-        program.rows().await;
-        sender.send(()).unwrap();
-        may_go.await.unwrap();
-        program.note(3..=5, 7).await;
-    }));
-    is_ready.await.unwrap();
+    let life = Life::begin(&world).await;
     let lock = Lock::take(&world, "people").await;
-    go.send(()).unwrap();
-    life.await.unwrap();
+    life.write().await;
     lock.release().await;
     let world = World { logs: Vec::new(), ..world };
     world.begun(world.warm(Policy::WriteThrough)).await;
