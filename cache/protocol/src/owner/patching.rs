@@ -23,8 +23,10 @@ use super::task::WriteStep;
 use super::{Owner, TaskId};
 use crate::call::{CacheCall, CacheReply, Change, Edit, Edited};
 use crate::config::{Addition, Application, Flaw, Patch};
+use crate::interval::Interval;
 use crate::message::{Command, Session, Value};
-use crate::query::Query;
+use crate::query::{DomainId, Query};
+use crate::range_key::RangeKey;
 
 /// How long patches may be, in percent of what they were added to, before the value is compacted: where writes wait, and
 /// where none does.
@@ -170,9 +172,37 @@ impl Changes {
     }
 }
 
+/// The wishes but those that would be left if each row were cached once: of the entries that overlap and that a write adds
+/// to, all but one. A result that cannot be put together from others is none of them, since it would not be cached again.
+///
+/// In the order of their beginnings, an entry need only be compared with the last one that is left.
+fn overlapping(wishes: &mut [Wish]) -> Vec<&mut Wish> {
+    fn place(query: &Query) -> (DomainId, u64, &Interval<RangeKey>) {
+        (query.domain, query.fingerprint, &query.interval)
+    }
+    let is_patched = |wish: &&mut Wish| matches!(wish.what, What::Append(_)) && wish.query.is_all_rows();
+    let mut in_order: Vec<&mut Wish> = wishes.iter_mut().filter(is_patched).collect();
+    in_order.sort_by(|a, b| place(&a.query).cmp(&place(&b.query)));
+    let mut left: Option<Query> = None;
+    in_order.retain(|Wish { query, .. }| {
+        let shares_rows = left.as_ref().is_some_and(|left| {
+            (left.domain, left.fingerprint) == (query.domain, query.fingerprint)
+                && left.interval.overlaps(&query.interval)
+        });
+        if !shares_rows {
+            left = Some(query.clone());
+        }
+        shares_rows
+    });
+    in_order
+}
+
 impl<A: Application> Owner<A> {
     /// What a write does to these entries, apart from those to which it does nothing.
-    pub(super) fn wishes(&self, command: &Command, queries: &[Query]) -> Vec<Wish> {
+    ///
+    /// With β at 0 a row is cached once. More of what overlaps is there if β was larger before: that is dropped. What only it
+    /// showed is cached again, without the rest, when it is read.
+    pub(super) fn wishes(&mut self, command: &Command, queries: &[Query]) -> Vec<Wish> {
         let patches = self.application.patch(command, queries);
         debug_assert_eq!(patches.len(), queries.len());
         let wish = |(query, patch): (&Query, Patch)| {
@@ -183,7 +213,15 @@ impl<A: Application> Owner<A> {
             };
             Some(Wish { query: query.clone(), what })
         };
-        queries.iter().zip(patches).filter_map(wish).collect()
+        let mut wishes: Vec<Wish> = queries.iter().zip(patches).filter_map(wish).collect();
+        if self.config.beta_auto || self.beta() == 0 {
+            let further = overlapping(&mut wishes);
+            self.auto_beta.was_written(further.len() as u64);
+            if self.beta() == 0 {
+                further.into_iter().for_each(|wish| wish.what = What::Drop);
+            }
+        }
+        wishes
     }
 
     /// Hides the entries that a write changes, and goes on with it afterwards.

@@ -113,10 +113,14 @@ impl<A: Application> Owner<A> {
             self.gaps.split(&touched);
         }
         if self.is_plain_write(task) && self.config.policy != Policy::WriteAround {
-            let wishes = self.wishes(&self.writes[&task].write.command, &queries);
+            let command = self.writes[&task].write.command.clone();
+            let wishes = self.wishes(&command, &queries);
             let write = self.writes.get_mut(&task).expect("it was there");
             (write.wishes, write.facts, write.empty) = (wishes, facts, empty);
             return self.decide(task, queries);
+        }
+        if self.is_plain_write(task) {
+            self.auto_beta.was_written(queries.len().saturating_sub(1) as u64);
         }
         if queries.is_empty() {
             return self.cleared(task);
@@ -292,9 +296,6 @@ impl<A: Application> Owner<A> {
     /// Waiting requests may proceed.
     pub(super) fn end_write(&mut self, task: TaskId) {
         let Some(mut write) = self.writes.remove(&task) else { return };
-        if matches!(write.kind, Kind::Write | Kind::Across) {
-            self.auto_beta.was_written();
-        }
         if let Some(request) = write.request.take() {
             self.answer_write(request, WriteOutcome::Done);
         }

@@ -19,6 +19,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         // A buffered write that is refused excuses its keys from the check.
         forbidden: if policy == Policy::WriteBack { 0 } else { 20 },
         beta: 100,
+        beta_varies: false,
         is_sparse: false,
         is_warm: true,
         conditional_percent: 0,
@@ -259,6 +260,18 @@ fn results_that_clients_put_together_are_right() {
         for kind in kinds {
             let total = run(Setup { beta: 0, ..kind }, 2);
             assert!(total.fused * 20 > total.hits, "{total:?}");
+        }
+    }
+}
+
+/// Owners with β 0 after others with β 100: they keep one of the entries that overlap, while clients read them.
+#[test]
+fn results_of_an_owner_with_another_beta_are_right() {
+    for policy in POLICIES {
+        let varies = Setup { beta_varies: true, is_warm: true, fault_every: 60, ..setup(policy) };
+        for kind in [varies, Setup { domains: 2, recuts: true, ..varies }] {
+            let total = run(kind, 4);
+            assert!(total.fused > 0 && total.warm > 0, "{total:?}");
         }
     }
 }

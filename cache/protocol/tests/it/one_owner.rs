@@ -228,6 +228,14 @@ impl OneOwner {
         self.write(servers, change.write(id, false))
     }
 
+    /// As many writes of a key as β is decided after, and a report that clients had no hits meanwhile.
+    pub(crate) fn write_often(&mut self, servers: &mut Servers, id: u32, key: u64) {
+        for write in 0..1_000 {
+            self.change(servers, id + write, Change::Put { key, other: 1 });
+        }
+        self.tell(servers, Event::Load { hits: 0, memory_percent: 0 });
+    }
+
     pub(crate) fn write(&mut self, servers: &mut Servers, write: Write) -> u64 {
         self.next += 1;
         self.tell(servers, Event::Write(RequestId(self.next), write));

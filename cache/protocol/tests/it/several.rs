@@ -323,14 +323,37 @@ fn clients_put_results_together_once_beta_has_fallen_to_0() {
     owner.read(&mut servers, &left);
     owner.read(&mut servers, &right);
     assert_eq!(reader.parts(&both), Some(Vec::new()), "it may have an entry of its own");
-    for write in 0..1_000 {
-        owner.change(&mut servers, 100 + write, Change::Put { key: 1, other: 1 });
-    }
+    owner.write_often(&mut servers, 100, 4);
     let parts = reader.parts(&both).expect("they cover it");
     let [first, second] = &parts[..] else { panic!("{parts:?} are two") };
     assert_eq!((first, second.interval.hi()), (&left, right.interval.hi()));
     assert_eq!(reader.parts(&left), Some(Vec::new()));
     assert_eq!(reader.parts(&Query::all(0, closed(6, 9))), None, "in no cache");
+}
+
+/// What overlaps stays from a time with a larger β until a write comes to it.
+#[test]
+fn a_write_keeps_one_of_the_entries_that_overlap_once_beta_has_fallen_to_0() {
+    for policy in [Policy::WriteThrough, Policy::WriteBack] {
+        let mut servers = Servers::new(policy, None);
+        let config = Config { beta: 25, beta_auto: true, ..Config::new(policy) };
+        let mut owner = OneOwner::started(&mut servers, config, 1);
+        // Each shares at most a quarter of its rows with the one before.
+        let entries = [(0, 4), (4, 9), (9, 12), (20, 22)].map(|(lo, hi)| Query::all(0, closed(lo, hi)));
+        entries.iter().for_each(|query| drop(owner.read(&mut servers, query)));
+        let shown =
+            |servers: &Servers| entries.iter().filter(|query| servers.hit(Epoch(1), query).is_some()).count();
+        let cached = shown(&servers);
+        owner.write_often(&mut servers, 100, 4);
+        owner.change(&mut servers, 1_900, Change::Put { key: 21, other: 1 });
+        assert_eq!(shown(&servers), cached, "a write leaves alone what it does not touch");
+        owner.change(&mut servers, 2_000, Change::Put { key: 4, other: 7 });
+        assert_eq!(shown(&servers), cached - 1);
+        for query in &entries {
+            let rows = owner.read(&mut servers, query);
+            assert!(rows.iter().all(|row| row.key != 4 || row.other == 7), "{rows:?}");
+        }
+    }
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl Options {
             cache_bytes: 64 << 20,
             max_gaps: 10_000,
             beta: 100,
-            beta_auto: false,
+            beta_auto: true,
             measures_sizes: false,
             patience: Duration::from_secs(5),
             verified_percent: 0,
@@ -86,18 +86,18 @@ impl Options {
         self
     }
 
-    /// β: the largest percentage of its rows that a cached result may share with another; 100 by default. Below
-    /// 100 a result is put together from overlapping cached ones and queries for the gaps between them, so that a
-    /// write changes fewer entries and a read may need several.
+    /// β: the largest percentage of its rows that a cached result may share with another. Below 100 a result is put together from
+    /// overlapping cached ones and queries for the gaps between them, so that a write changes fewer entries and a read
+    /// may need several. Without this, each range chooses its own ([`Options::with_auto_beta`]).
     #[must_use]
     pub fn with_beta(mut self, percent: u8) -> Self {
-        self.beta = percent.min(100);
+        (self.beta, self.beta_auto) = (percent.min(100), false);
         self
     }
 
-    /// Lets each range choose β automatically, in steps of 25 after every 1,000 operations: down where writes are
-    /// many or the cache server's memory is short, up where reads find whole results. [`Options::with_beta`] is the
-    /// initial value.
+    /// Lets each range choose β automatically, which it does from 100 on unless [`Options::with_beta`] has fixed it. After this,
+    /// the fixed one is the initial value. It is decided once a second, if 1,000 operations have passed: down where writes
+    /// change many entries that overlap or the cache server's memory is short, up where reads find whole results.
     #[must_use]
     pub const fn with_auto_beta(mut self) -> Self {
         self.beta_auto = true;

@@ -138,7 +138,7 @@ impl World {
             max_known_rows: 10,
             serve_from: claim.serve_from,
             flaw: self.setup.flaw,
-            beta: self.setup.beta,
+            beta: if self.setup.beta_varies && claim.epoch.0.is_multiple_of(2) { 0 } else { self.setup.beta },
             keeps_log: self.setup.is_warm,
             warm_from: claim.before,
             log_batch: 4,
