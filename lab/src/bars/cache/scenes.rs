@@ -135,9 +135,9 @@ pub(super) fn copies(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(Str
 }
 
 /// Bytes a second of each cache server: few enough that the eight lines are the bottleneck and not two cores; an update
-/// takes more work for each byte than a scan.
+/// takes more work than a scan, and fewer bytes.
 pub(crate) const fn bandwidth(scan_percent: u64) -> u64 {
-    if scan_percent > 90 { 3 << 19 } else { 2 << 20 }
+    if scan_percent > 90 { 3 << 19 } else { 1 << 18 }
 }
 
 /// Eight cache servers against two, every one held to the same bandwidth.
