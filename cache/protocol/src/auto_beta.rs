@@ -8,8 +8,8 @@
 //!
 //! It is decided whenever the hits of clients are reported and 1,000 operations have passed, never between two such
 //! reports: writes are counted as they come and hits by the report, so that the writes in between alone look like many. Where writes
-//! cost too much, β becomes 0, since what overlaps goes then. Otherwise it moves by steps of 25, and takes a step
-//! back that made hits rarer by more than 5 points. With β at 0 nothing overlaps: what writes would cost is remembered,
+//! cost too much, β becomes 0: only then do entries go that others cover. Otherwise it moves by steps of 25, and takes a step
+//! back that made hits rarer by more than 5 points. With β at 0 little overlaps: what writes would cost is remembered,
 //! and slowly forgotten, so that it is tried again. Integers only; no clock.
 //!
 //! Report, section 7.6 (figure 9) and section 10, where this is future work.
@@ -19,8 +19,8 @@ const PERIOD: u64 = 1_000;
 /// By how much β moves.
 const STEP: u8 = 25;
 /// Changes of further entries for each read above which whole results do not pay, and below which they do. Between them β
-/// stays. Measured with write-back over Redis: at 4 (scans of 5 rows, half of the operations) whole results made 1.14 times the
-/// operations, at 11 (100 rows, 90 %) as many, at 36 (5 rows, 10 %) 0.87 times, at 99 (100 rows, 50 %) 0.36 times.
+/// stays. Measured with write-back over Redis: at 3 (scans of 5 rows, half of the operations) both made as many operations, at 11
+/// (100 rows, 90 %) about as many, at 27 (5 rows, 10 %) putting together made 1.14 and 1.28 times as many.
 const MANY_CHANGES: u64 = 12;
 const FEW_CHANGES: u64 = 6;
 /// Of what a write costs beside β 0, this share is forgotten in each period.
@@ -52,7 +52,7 @@ pub struct AutoBeta {
     found: u64,
     missed: u64,
     written: u64,
-    /// Entries that writes had to change beside others which overlap them.
+    /// Entries that writes had to change, though others of them cover their rows.
     further: u64,
     /// The same for each write, as it was when there were most, in thousandths.
     further_each: u64,
@@ -101,7 +101,7 @@ impl AutoBeta {
         self.decide();
     }
 
-    /// Counts a write, and the entries that it changes beside those that β 0 would leave.
+    /// Counts a write, and the entries that it changes though others of them cover their rows.
     pub const fn was_written(&mut self, further: u64) {
         self.written += 1;
         self.further += further;

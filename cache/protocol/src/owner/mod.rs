@@ -187,8 +187,8 @@ impl<A: Application> Owner<A> {
         std::mem::take(&mut self.actions)
     }
 
-    /// The present β.
-    pub(crate) const fn beta(&self) -> u8 {
+    /// The present β, in percent: fixed, or chosen by the load.
+    pub const fn beta(&self) -> u8 {
         if self.config.beta_auto { self.auto_beta.beta() } else { self.config.beta }
     }
 

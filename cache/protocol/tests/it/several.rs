@@ -316,12 +316,14 @@ fn an_overlapping_query_asks_the_store_for_the_gap_alone() {
 #[test]
 fn clients_put_results_together_once_beta_has_fallen_to_0() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
-    let config = Config { beta: 25, beta_auto: true, ..Config::new(Policy::WriteThrough) };
+    let config = Config { beta: 100, beta_auto: true, ..Config::new(Policy::WriteThrough) };
     let mut owner = OneOwner::started(&mut servers, config, 1);
     let reader = owner.machine.entry_reader().expect("results of this application can be put together");
-    let [left, right, both] = [(0, 4), (4, 7), (2, 6)].map(|(lo, hi)| Query::all(0, closed(lo, hi)));
-    owner.read(&mut servers, &left);
-    owner.read(&mut servers, &right);
+    let [left, covered, right, both] =
+        [(0, 4), (3, 6), (4, 7), (2, 6)].map(|(lo, hi)| Query::all(0, closed(lo, hi)));
+    for query in [&left, &covered, &right] {
+        owner.read(&mut servers, query);
+    }
     assert_eq!(reader.parts(&both), Some(Vec::new()), "it may have an entry of its own");
     owner.write_often(&mut servers, 100, 4);
     let parts = reader.parts(&both).expect("they cover it");
@@ -333,26 +335,28 @@ fn clients_put_results_together_once_beta_has_fallen_to_0() {
 
 /// What overlaps stays from a time with a larger β until a write comes to it.
 #[test]
-fn a_write_keeps_one_of_the_entries_that_overlap_once_beta_has_fallen_to_0() {
+fn a_write_deletes_what_other_entries_cover_once_beta_has_fallen_to_0() {
     for policy in [Policy::WriteThrough, Policy::WriteBack] {
         let mut servers = Servers::new(policy, None);
-        let config = Config { beta: 25, beta_auto: true, ..Config::new(policy) };
+        let config = Config { beta: 100, beta_auto: true, ..Config::new(policy) };
         let mut owner = OneOwner::started(&mut servers, config, 1);
-        // Each shares at most a quarter of its rows with the one before.
-        let entries = [(0, 4), (4, 9), (9, 12), (20, 22)].map(|(lo, hi)| Query::all(0, closed(lo, hi)));
+        let entries =
+            [(0, 4), (2, 6), (4, 9), (3, 5), (20, 22)].map(|(lo, hi)| Query::all(0, closed(lo, hi)));
         entries.iter().for_each(|query| drop(owner.read(&mut servers, query)));
-        let shown =
-            |servers: &Servers| entries.iter().filter(|query| servers.hit(Epoch(1), query).is_some()).count();
-        let cached = shown(&servers);
+        let shown = |servers: &Servers| -> Vec<bool> {
+            entries.iter().map(|query| servers.hit(Epoch(1), query).is_some()).collect()
+        };
         owner.write_often(&mut servers, 100, 4);
         owner.change(&mut servers, 1_900, Change::Put { key: 21, other: 1 });
-        assert_eq!(shown(&servers), cached, "a write leaves alone what it does not touch");
+        assert_eq!(shown(&servers), [true; 5], "a write leaves alone what it does not touch");
         owner.change(&mut servers, 2_000, Change::Put { key: 4, other: 7 });
-        assert_eq!(shown(&servers), cached - 1);
+        assert_eq!(shown(&servers), [true, false, true, false, true]);
+        servers.calls.clear();
         for query in &entries {
             let rows = owner.read(&mut servers, query);
             assert!(rows.iter().all(|row| row.key != 4 || row.other == 7), "{rows:?}");
         }
+        assert_eq!(servers.calls.get("query"), None, "nothing was lost: {:?}", servers.calls);
     }
 }
 

@@ -1,9 +1,10 @@
-//! Costs of the relay, beside the database itself and `PgBouncer`: not a test of facts, so it is run by name.
+//! Costs of the relay, beside the database itself and `PgBouncer`, and what cached ranges gain: not tests of facts, so they are run by
+//! name.
 //!
-//! `cargo test --release -p lacuna-proxy --test it -- --ignored --nocapture relay_beside`
+//! `cargo test --release -p lacuna-proxy --test it -- --ignored --nocapture beside_direct`
 //!
-//! The relay has two threads. `pgbench -S` in three modes; rounds are interleaved, and medians printed. `PgBouncer` is taken from the path, or from
-//! `LACUNA_PGBOUNCER`.
+//! The proxy has two threads. `pgbench` in three modes; rounds are interleaved, and medians printed. `PgBouncer` is taken from the path, or
+//! from `LACUNA_PGBOUNCER`.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,6 +14,7 @@ use lacuna_proxy::Suggestions;
 use lacuna_testkit::servers::{Postgres, free_port};
 use tempfile::TempDir;
 
+use crate::cache::setting::Setting;
 use crate::world::{World, eventually, psql, run};
 
 /// Ticks of a second in `/proc`.
@@ -56,22 +58,56 @@ fn relay_beside_direct_and_pgbouncer() {
     if let Some(bouncer) = &bouncer {
         subjects.push(subject("PgBouncer", with_port(&world.url(), bouncer.port), Some(bouncer.child.id())));
     }
+    measure_all(&subjects, &["-S"]);
+}
+
+/// 1,000 ranges of five rows, all of which are cached once they were read.
+#[test]
+#[ignore = "a measurement"]
+fn cached_ranges_beside_direct() {
+    let table = "CREATE TABLE orders (id INT PRIMARY KEY, customer BIGINT, note TEXT); \
+        INSERT INTO orders SELECT n, n, repeat('n', 100) FROM generate_series(1, 1004) AS n; \
+        CREATE INDEX ON orders (customer); ANALYZE orders; CREATE ROLE reader LOGIN; GRANT SELECT ON orders TO reader";
+    let Some(setting) = Setting::of(table, "public.orders.customer", |settings| settings) else { return };
+    let upstream = setting.postgres.url().parse().unwrap();
+    let relay = setting.runtime.block_on(lacuna_proxy::Options::new(upstream).start()).unwrap();
+    let script = tempfile::NamedTempFile::new().unwrap();
+    let read = "\\set n random(1, 1000)\n\\set m :n + 4\n\
+        SELECT id, customer, note FROM orders WHERE customer BETWEEN :n AND :m;\n";
+    std::fs::write(script.path(), read).unwrap();
+    // A session of a role that may write would close the cache, past the proxy.
+    let direct = setting.postgres.url().replace("postgres@", "reader@");
+    let subject = |name, url: String, pid| Subject { name, url, pid };
+    let own = Some(std::process::id());
+    let subjects = [
+        subject("direct", direct.clone(), None),
+        subject("relay", with_port(&direct, relay.address().port()), own),
+        subject("cached", with_port(&direct, setting.proxy().address().port()), own),
+    ];
+    measure_all(&subjects, &["-f", script.path().to_str().unwrap()]);
+    let counts = setting.counts();
+    println!("{} hits, {} misses", counts.hits, counts.misses);
+    assert!(counts.hits > 20 * counts.misses, "{counts:?}");
+}
+
+/// In each mode, with one connection and with 16; `script` are the arguments of `pgbench` that say what is run.
+fn measure_all(subjects: &[Subject], script: &[&str]) {
     let rounds: usize = std::env::var("LACUNA_ROUNDS").map_or(9, |rounds| rounds.parse().unwrap());
     println!(
         "clients  mode      subject                  stmts/s  over direct   latency us  added us  CPU us"
     );
     for clients in ["1", "16"] {
         for mode in ["simple", "extended", "prepared"] {
-            measure(&subjects, clients, mode, rounds);
+            measure(subjects, script, (clients, mode), rounds);
         }
     }
 }
 
-fn measure(subjects: &[Subject], clients: &str, mode: &str, rounds: usize) {
+fn measure(subjects: &[Subject], script: &[&str], (clients, mode): (&str, &str), rounds: usize) {
     let mut all: Vec<Vec<Round>> = vec![Vec::new(); subjects.len()];
     for _ in 0..rounds {
         for (subject, rounds) in subjects.iter().zip(&mut all) {
-            rounds.push(round(subject, clients, mode));
+            rounds.push(round(subject, script, clients, mode));
         }
     }
     let of = |rounds: &[Round], value: fn(&Round) -> f64| median(rounds.iter().map(value).collect());
@@ -90,10 +126,10 @@ fn measure(subjects: &[Subject], clients: &str, mode: &str, rounds: usize) {
     }
 }
 
-fn round(subject: &Subject, clients: &str, mode: &str) -> Round {
+fn round(subject: &Subject, script: &[&str], clients: &str, mode: &str) -> Round {
     let before = subject.pid.map(ticks);
-    let said =
-        run("pgbench", &["-S", "-n", "-M", mode, "-c", clients, "-j", "2", "-T", "2", &subject.url], &[], "");
+    let how = ["-n", "-M", mode, "-c", clients, "-j", "2", "-T", "2", &subject.url];
+    let said = run("pgbench", &[script, &how].concat(), &[], "");
     let said = said.expect_success();
     let spent = subject.pid.map(|pid| ticks(pid) - before.unwrap_or(0.0)).unwrap_or_default();
     let number = |start: &str| -> f64 {

@@ -52,6 +52,7 @@ gauges! {
     leases: "Leases of reads and writes in progress.",
     buffered_writes: "Acknowledged writes that the store does not have yet.",
     entry_log_bytes: "Bytes of the log of entries in the cache server, where it keeps one for the next owner.",
+    beta_percent: "Largest percentage of its rows that a cached result may share with another, as it is fixed or chosen.",
     pinned_bytes: "Bytes of these writes, which log servers and this process must keep.",
 }
 
@@ -67,6 +68,7 @@ impl Gauges {
         set(&self.leases, owner.map(Owner::lease_count));
         set(&self.buffered_writes, owner.map(|owner| owner.buffered().len()));
         set(&self.entry_log_bytes, owner.map(Owner::entry_log_bytes));
+        set(&self.beta_percent, owner.map(|owner| owner.beta().into()));
         set(&self.pinned_bytes, owner.map(pinned_bytes));
     }
 }

@@ -193,8 +193,14 @@ fn initialise(user: Option<&str>, initdb: &Path, data: &Path) {
     run(init.args(SETTINGS).arg("-D").arg(data));
 }
 
-/// Folders of Debian's versions, the newest first, then those of the path.
+/// The folder of the programs, in place of the newest of Debian's versions.
+const PROGRAMS: &str = "LACUNA_POSTGRES";
+
+/// Folders of Debian's versions, the newest first, then those of the path; or the one that is asked for.
 fn programs() -> Vec<PathBuf> {
+    if let Some(folder) = std::env::var_os(PROGRAMS) {
+        return vec![folder.into()];
+    }
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
     folders.sort();

@@ -38,8 +38,8 @@ impl Login<'_> {
         if let Some(refused) = self.log_in(&proven, &mut upstream).await? {
             return Ok(Begun { upstream, sent: refused });
         }
-        // In clear to the client only now: the database has taken the role.
-        say(client, &request(SASL_FINAL, proven.answer.as_bytes())).await?;
+        // Only now, when the database has taken the role.
+        send_to_client(client, &request(SASL_FINAL, proven.answer.as_bytes())).await?;
         Ok(Begun { upstream, sent: Vec::new() })
     }
 
@@ -47,14 +47,14 @@ impl Login<'_> {
     async fn proven(&self, client: &mut Connection) -> Result<Proven, Refusal> {
         let endpoint = self.own.and_then(tls::endpoint);
         let offered = if endpoint.is_some() { &[scram::PLUS, scram::PLAIN][..] } else { &[scram::PLAIN] };
-        say(client, &offer(offered)).await?;
-        let initial = heard(client).await?;
+        send_to_client(client, &offer(offered)).await?;
+        let initial = answer_of(client).await?;
         let (mechanism, first) = initial_response(&initial).ok_or_else(|| self.failed(Failure::Malformed))?;
         let nonce = scram::nonce()?;
         let login = ServerLogin::begin(self.verifier, endpoint.as_deref(), mechanism, first, &nonce);
         let login = login.map_err(|why| self.failed(why))?;
-        say(client, &request(SASL_CONTINUE, login.answer().as_bytes())).await?;
-        let last = heard(client).await?;
+        send_to_client(client, &request(SASL_CONTINUE, login.answer().as_bytes())).await?;
+        let last = answer_of(client).await?;
         login.finish(&last).map_err(|why| self.failed(why))
     }
 
@@ -129,12 +129,12 @@ fn initial_response(body: &[u8]) -> Option<(&[u8], &[u8])> {
     fields.rest().is_empty().then_some((mechanism, first))
 }
 
-async fn say(client: &mut Connection, message: &[u8]) -> Result<(), Refusal> {
+async fn send_to_client(client: &mut Connection, message: &[u8]) -> Result<(), Refusal> {
     send(client, message).await.map_err(Refusal::Gone)
 }
 
 /// The body of the client's next message, which answers a request of the login.
-async fn heard(client: &mut Connection) -> Result<Vec<u8>, Refusal> {
+async fn answer_of(client: &mut Connection) -> Result<Vec<u8>, Refusal> {
     match read(client).await.map_err(Refusal::Gone)? {
         (b'p', body) => Ok(body),
         _ => Err(Refusal::Gone(io::ErrorKind::InvalidData.into())),

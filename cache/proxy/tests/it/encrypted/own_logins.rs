@@ -122,7 +122,7 @@ fn keys_that_the_database_no_longer_has_are_named() {
     let refused = login(&world, "sslmode=require");
     assert!(
         refused.stderr.contains("role \"new\" is not permitted to log in"),
-        "the server's word: {refused:?}"
+        "the server refuses: {refused:?}"
     );
 }
 
@@ -131,10 +131,14 @@ fn a_file_that_is_read_anew_counts_for_the_next_client() {
     let authority = Authority::new();
     let Some(world) = encrypted(&authority) else { return };
     let file = authority.folder.path().join("logins");
-    world.admin("ALTER ROLE new PASSWORD 'secret'");
+    world.admin("ALTER ROLE new PASSWORD 'secret'; CREATE ROLE \"a \"\"b\"\"\" PASSWORD 'secret'");
     assert!(!login(&world, "sslmode=require").is_success);
-    let keys = world.admin("SELECT rolpassword FROM pg_authid WHERE rolname = 'new'");
-    std::fs::write(&file, format!("\"new\" \"{}\"\n", keys.trim())).unwrap();
+    // The statement of docs/guide/postgres-proxy.md.
+    let lines = world.admin(
+        r#"SELECT format('"%s" "%s"', replace(rolname, '"', '""'), rolpassword) FROM pg_authid
+            WHERE rolpassword LIKE 'SCRAM-SHA-256$%'"#,
+    );
+    std::fs::write(&file, lines).unwrap();
     assert!(!login(&world, "sslmode=require").is_success, "it was not read yet");
     world.proxy().reload().unwrap();
     login(&world, "sslmode=require").expect_success();
