@@ -114,6 +114,8 @@ test-long:
 	$(STAGE) "oldest compilers" .ci/oldest
 	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --tests
+	$(STAGE) "PostgreSQL 18" env LACUNA_LONG=0 LACUNA_POSTGRES=$$(.ci/postgres-18) \
+		$(CARGO) test --profile checked --locked --all-features -p lacuna-proxy -p lacuna-cache --test it
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
 	$(STAGE) "cassandra beside stock" .ci/cassandra -Dtest=BesideStockTest -Dlacuna.beside_stock=true -Dlacuna.operations=100000
 	$(STAGE) "cassandra 5.0.0" .ci/cassandra -Dcassandra.version=5.0.0 -Dtest='ControlsTest,ExchangeTest'
