@@ -9,7 +9,7 @@ use crate::scram::Verifier;
 
 /// Roles and what the database keeps of their passwords.
 ///
-/// The file has a line for each role, `"role" "SCRAM-SHA-256$..."`, as `PgBouncer`'s `userlist.txt` has it: a quotation mark
+/// The file has a line for each role, `"role" "SCRAM-SHA-256$..."`, as PgBouncer's `userlist.txt` has it: a quotation mark
 /// in a name is written twice, and lines that are empty or begin with `;` or `#` are skipped.
 #[derive(Debug, Default)]
 pub(crate) struct Logins {

@@ -95,7 +95,7 @@ impl Options {
     }
 
     /// Takes the logins of roles whose keys are in this file, where they cannot pass: of clients that bind to the certificate
-    /// of this proxy, before a database that shows another one, or none. A line for each role, as in `PgBouncer`'s
+    /// of this proxy, before a database that shows another one, or none. A line for each role, as in PgBouncer's
     /// `userlist.txt`: `"role" "SCRAM-SHA-256$..."`, which is what `pg_authid` has in `rolpassword`.
     ///
     /// Who reads the file can pretend to a client to be the database, but cannot log in.

@@ -56,7 +56,7 @@ pub(crate) struct ProxyArgs {
     /// The key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub(crate) key: Option<PathBuf>,
-    /// Take the logins of these roles where they cannot pass, by what pg_authid has of them: a line
+    /// Take the logins of these roles where they cannot pass, by the keys that the server has of them: a line
     /// `"role" "SCRAM-SHA-256$..."` for each, as in PgBouncer's userlist.txt
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub(crate) logins: Option<PathBuf>,

@@ -184,7 +184,7 @@ async fn reload(mut signals: Signal, proxy: &Proxy) {
             Err(why) => say(&format!("what was read before stays: {why}")),
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Prints a report each time the interval has passed; never returns.

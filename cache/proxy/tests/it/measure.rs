@@ -1,9 +1,9 @@
-//! Costs of the relay, beside the database itself and `PgBouncer`, and what cached ranges gain: not tests of facts, so they are run by
+//! Costs of the relay, beside the database itself and PgBouncer, and what cached ranges gain: not tests of facts, so they are run by
 //! name.
 //!
 //! `cargo test --release -p lacuna-proxy --test it -- --ignored --nocapture beside_direct`
 //!
-//! The proxy has two threads. `pgbench` in three modes; rounds are interleaved, and medians printed. `PgBouncer` is taken from the path, or
+//! The proxy has two threads. `pgbench` in three modes; rounds are interleaved, and medians printed. PgBouncer is taken from the path, or
 //! from `LACUNA_PGBOUNCER`.
 
 use std::path::Path;
@@ -160,7 +160,7 @@ fn with_port(url: &str, port: u16) -> String {
     format!("{}:{port}/postgres", url.rsplit_once(':').unwrap().0)
 }
 
-/// `PgBouncer` in session mode.
+/// PgBouncer in session mode.
 struct Bouncer {
     child: Child,
     port: u16,
