@@ -190,7 +190,8 @@ fn each_rule_that_is_left_out_is_found() {
 #[test]
 fn no_read_is_older_while_columns_register() {
     let max_time = Duration::from_secs(15);
-    let Some(ended) = run(&Plan { is_auto: true, max_time, ..SHORT }) else { return };
+    // On a busy machine a claim may come to nothing, whose lease has to run out before the next.
+    let Some(ended) = run(&Plan { is_auto: true, max_time, min_hits: 101, ..SHORT }) else { return };
     assert_eq!(ended.violation, None);
     let registered = ended.counts.auto.as_ref().map(|auto| auto.registered.contains_key("public.rows.k"));
     assert_eq!(registered, Some(true), "{}", ended.counts.report());
