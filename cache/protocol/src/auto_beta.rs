@@ -142,8 +142,7 @@ impl AutoBeta {
 mod tests {
     use super::*;
 
-    /// A period of which so many percent are writes that each would change 5 entries with β above 0, and so many percent of
-    /// the reads are hits.
+    /// A period with these shares of writes among operations and of hits among reads. With β above 0 a write changes 5 entries.
     fn period(auto: &mut AutoBeta, write_percent: u64, hit_percent: u64) {
         let further = if auto.beta() == 0 { 0 } else { 4 };
         for operation in 0..PERIOD {

@@ -1,5 +1,7 @@
 //! The proxy as the server of a client's login.
 
+use std::fmt;
+
 use super::attributes::{Attributes, encode, text};
 use super::{BOUND, Failure, Key, PLAIN, PLUS, UNBOUND, UNBOUND_FOR_SERVER, Verifier, hash, hmac, xor};
 
@@ -16,12 +18,18 @@ pub(crate) struct ServerLogin<'a> {
 }
 
 /// What a right proof has shown.
-#[derive(Debug)]
 pub(crate) struct Proven {
     /// Logs in at any server that has the same keys.
     pub(super) client_key: Key,
     /// The last message to the client: the server knows the keys, too.
     pub(crate) answer: String,
+}
+
+impl fmt::Debug for Proven {
+    /// Without the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proven")
+    }
 }
 
 impl<'a> ServerLogin<'a> {

@@ -49,6 +49,7 @@ fn the_example_of_the_standard_logs_in() {
     assert_eq!(login.answer(), format!("r={CLIENT_NONCE}{SERVER_NONCE},s={SALT},i=4096"));
     let proven = login.finish(LAST.as_bytes()).unwrap();
     assert_eq!(proven.answer, SERVER_PROOF);
+    assert_eq!(format!("{proven:?}"), "Proven", "the key is not printed");
     assert_eq!(proven.client_key, client_key("pencil", &verifier.salt, 4_096).0);
 }
 
