@@ -88,6 +88,8 @@ pub(crate) struct Counts {
     pub(crate) joins: u64,
     pub(crate) joins_again: u64,
     pub(crate) steps: u64,
+    /// Entries that cache servers held, summed over every hundredth step.
+    pub(crate) held: u64,
 }
 
 #[derive(Debug)]
@@ -202,6 +204,9 @@ impl World {
     pub(crate) fn run(&mut self, steps: u64) -> Result<(), String> {
         for _ in 0..steps {
             self.step();
+            if self.counts.steps % 100 == 0 {
+                self.counts.held += self.held();
+            }
             if self.setup.hunts {
                 self.crash_where_it_is_rare();
             }
@@ -211,6 +216,13 @@ impl World {
         }
         self.settle()?;
         self.check()
+    }
+
+    /// How many entries the cache servers hold.
+    fn held(&self) -> u64 {
+        let ranges = self.coordinator.table.ranges();
+        let of = |cache: &CacheModel| ranges.iter().map(|range| cache.entries(*range).count() as u64).sum::<u64>();
+        self.caches.iter().map(of).sum()
     }
 
     fn settle(&mut self) -> Result<(), String> {
