@@ -204,7 +204,7 @@ impl World {
     pub(crate) fn run(&mut self, steps: u64) -> Result<(), String> {
         for _ in 0..steps {
             self.step();
-            if self.counts.steps % 100 == 0 {
+            if self.counts.steps.is_multiple_of(100) {
                 self.counts.held += self.held();
             }
             if self.setup.hunts {
