@@ -33,6 +33,7 @@ mod admission;
 mod apply;
 mod buffer;
 mod calls;
+mod covered;
 mod ending;
 mod entry_log;
 mod events;
