@@ -206,7 +206,7 @@ impl Row {
                 Spread::Uniform => "uniform",
                 Spread::Zipfian => "zipfian",
             },
-            beta: (!setup.beta_auto).then_some(setup.beta),
+            beta: setup.beta,
             measured_sizes: setup.measures_sizes,
             copies: setup.log_servers(),
             durable: setup.is_durable && setup.log_servers() > 0,

@@ -200,10 +200,8 @@ pub(crate) struct Setup {
     pub(crate) columns: usize,
     /// Which records.
     pub(crate) spread: Spread,
-    /// Largest percentage of its rows that an entry may share with another.
-    pub(crate) beta: u8,
-    /// Whether each range chooses its own, from there on.
-    pub(crate) beta_auto: bool,
+    /// Largest percentage of its rows that an entry may share with another; each range chooses its own if `None`.
+    pub(crate) beta: Option<u8>,
     /// Whether each range measures which results are too large to be worth caching.
     pub(crate) measures_sizes: bool,
     /// How cache servers are sent results.
@@ -246,8 +244,7 @@ impl Setup {
             rows: 5,
             columns: 10,
             spread: Spread::Uniform,
-            beta: 100,
-            beta_auto: false,
+            beta: Some(100),
             measures_sizes: false,
             compression: Compression::None,
             has_warm_start: false,

@@ -80,13 +80,9 @@ pub(super) struct CacheBenchArgs {
     #[arg(long, value_enum, default_value_t = SpreadName::Uniform)]
     spread: SpreadName,
 
-    /// Largest percentage of its rows that a cached result may share with another
-    #[arg(long, value_name = "P", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
-    beta: u8,
-
-    /// Each range chooses its own percentage, from --beta on
-    #[arg(long)]
-    beta_auto: bool,
+    /// Largest percentage of its rows that a cached result may share with another [default: each range chooses]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=100))]
+    beta: Option<u8>,
 
     /// Each range measures which results are too large to be worth caching
     #[arg(long)]
@@ -241,7 +237,6 @@ impl CacheBenchArgs {
                 SpreadName::Zipfian => Spread::Zipfian,
             },
             beta: self.beta,
-            beta_auto: self.beta_auto,
             measures_sizes: self.measured_sizes,
             compression: match self.compression {
                 CompressionName::None => Compression::None,

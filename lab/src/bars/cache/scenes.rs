@@ -115,7 +115,7 @@ pub(super) fn beta(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(Strin
     let mut bars = Vec::new();
     for (scans, limit) in [(10, Limit::AtLeast(1.0)), (100, Limit::Below(1.0))] {
         let whole = stage.setup(BACK, scans);
-        let parts = Setup { beta: 0, ..whole.clone() };
+        let parts = Setup { beta: Some(0), ..whole.clone() };
         bars.push(stage.compare(&format!("{scans} % scans, beta 0 over beta 100"), [parts, whole], limit)?);
     }
     Ok(bars)

@@ -184,9 +184,13 @@ impl Bench {
 /// Whether a system can be measured again: one that has learned from its load, or notes its calls, begins anew, and so does one whose
 /// versions only its own memory knows.
 fn stays(setup: &Setup) -> bool {
-    matches!(setup.system, System::Lacuna(_) | System::Store)
-        && setup.store != StoreKind::Sqlite
-        && !(setup.beta_auto || setup.measures_sizes || setup.notes_log)
+    let learns = setup.beta.is_none() || setup.measures_sizes || setup.notes_log;
+    let stays = match setup.system {
+        System::Store => true,
+        System::Lacuna(_) => !learns,
+        _ => false,
+    };
+    stays && setup.store != StoreKind::Sqlite
 }
 
 /// A setup without what may be different next time.

@@ -35,13 +35,13 @@ pub(super) struct Lacuna {
 impl Lacuna {
     /// Opens the store with a cache before it.
     pub(super) async fn open(setup: &Setup, servers: &RunServers, policy: Policy) -> Result<Self> {
-        let mut options = Options::new(&servers.store_url).with_policy(policy).with_beta(setup.beta);
+        let mut options = Options::new(&servers.store_url).with_policy(policy);
+        if let Some(beta) = setup.beta {
+            options = options.with_beta(beta);
+        }
         options = options.with_cache_bytes(1 << 30).with_patience(PATIENCE);
         if setup.has_warm_start {
             options = options.with_warm_start();
-        }
-        if setup.beta_auto {
-            options = options.with_auto_beta();
         }
         if setup.measures_sizes {
             options = options.with_measured_sizes();

@@ -34,8 +34,8 @@ pub(super) fn sizes(session: &mut Session<'_>) -> Result<Finding> {
                 continue;
             }
             let [alone, back, chosen] = beside(session, &SHARES, |session, which, share| {
-                let chooses = which == 2;
-                Setup { beta_auto: chooses, measures_sizes: chooses, ..of(session, which, share) }
+                let setup = of(session, which, share);
+                if which == 2 { Setup { beta: None, measures_sizes: true, ..setup } } else { setup }
             })?;
             lines.push(line(name, &SHARES, &improvements(&back, &alone)));
             lines.push(line("100 rows, beta auto", &SHARES, &improvements(&chosen, &alone)));

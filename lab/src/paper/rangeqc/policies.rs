@@ -37,7 +37,7 @@ fn gain(
 ) -> Result<Gain> {
     let [alone, back] = beside(session, shares, |session, which, share| {
         let setup = setup(session, [System::Store, BACK][which], store, share);
-        change(Setup { beta_auto: which == 1, ..setup })
+        change(Setup { beta: None, ..setup })
     })?;
     let line = line(name, shares, &improvements(&back, &alone));
     Ok(Gain { line, all: alone.into_iter().chain(back).collect() })

@@ -27,7 +27,7 @@ fn at_share(one: &[Runs], other: &[Runs], share: u64) -> Option<Summary> {
 pub(super) fn naive(session: &mut Session<'_>) -> Result<Finding> {
     let [ours, two, lua] = beside(session, &SHARES, |session, which, share| {
         let setup = setup(session, [BACK, System::Naive, System::NaiveLua][which], STORE, share);
-        if which == 0 { Setup { beta: 0, ..setup } } else { setup }
+        if which == 0 { Setup { beta: Some(0), ..setup } } else { setup }
     })?;
     let lines = vec![
         throughput("beta 0 %", &ours),
@@ -75,7 +75,7 @@ fn parts_sentence(ours: &[Runs]) -> String {
 /// Figure 9.
 pub(super) fn beta(session: &mut Session<'_>) -> Result<Finding> {
     let [whole, parts] = beside(session, &SHARES, |session, which, share| Setup {
-        beta: [100, 0][which],
+        beta: Some([100, 0][which]),
         ..setup(session, BACK, STORE, share)
     })?;
     let lines = vec![throughput("beta 100 %", &whole), throughput("beta 0 %", &parts)];
