@@ -18,16 +18,36 @@ use crate::sql::storms::{Course, POLICIES};
 use crate::sql::world::{AT_MOST, Dialect, Place, patient};
 
 const WRITERS: u64 = 8;
-/// Reads of writers that work until enough has been broken.
-const READ_PERCENT: u64 = 80;
+
+/// What writers do until enough has been broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Load {
+    /// Reads, mostly.
+    Steady,
+    /// In turn mostly reads and mostly writes of rows that are in many results: the range is to choose its β.
+    Changing,
+}
+
+impl Load {
+    /// Reads of a round, in percent.
+    const fn read_percent(self, round: u64) -> u64 {
+        if matches!(self, Self::Changing) && round % 2 == 1 { 5 } else { 80 }
+    }
+
+    fn writers(self, keys: Keys) -> Arc<Shared> {
+        let shared = Shared::with_keys(keys);
+        Arc::new(if self == Self::Changing { shared.with_overlaps() } else { shared })
+    }
+}
 
 /// What a storm is to show beside that nothing is wrong.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Seen {
     set_aside: u64,
     hits: u64,
     reads: u64,
     log_calls: u64,
+    least_beta: u64,
 }
 
 /// The rows that the database has, read by a process of its own so to speak.
@@ -46,7 +66,7 @@ async fn all(table: &Table, keys: Keys) -> lacuna_cache_protocol::Result<Rows> {
 async fn storm(
     options: Options,
     again: Options,
-    (dialect, keys): (Dialect, Keys),
+    (dialect, keys, load): (Dialect, Keys, Load),
     rounds: u64,
     course: &Course,
 ) -> Result<Seen, String> {
@@ -54,23 +74,29 @@ async fn storm(
     keys.make_table(&cache, dialect).await;
     let table = cache.table(keys.schema()).await.unwrap();
     let mut notices = table.notices();
-    let shared = Arc::new(Shared::with_keys(keys));
-    let mut round = 0;
+    let shared = load.writers(keys);
+    let (mut round, mut least_beta) = (0, 100);
     while round < rounds || !course.is_over() {
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..WRITERS {
             let rng = effort::rng(7_000 + WRITERS * round + writer);
             let shared = Arc::clone(&shared);
-            writers.spawn(shared.client(table.clone(), dialect, rng, 250, READ_PERCENT));
+            writers.spawn(shared.client(table.clone(), dialect, rng, 250, load.read_percent(round)));
         }
         while let Some(writer) = writers.join_next().await {
             writer.unwrap();
         }
-        course.has_begun.notify_one();
+        let gauges = cache.gauges().await.unwrap();
+        least_beta = gauges.iter().map(|range| range.beta_percent).fold(least_beta, u64::min);
+        // Things break once the range has chosen to put results together, if it is to choose.
+        if least_beta == 0 || load == Load::Steady {
+            course.has_begun.notify_one();
+        }
         round += 1;
     }
     let counts = table.counts();
-    let mut seen = Seen { set_aside: 0, hits: counts.hits, reads: counts.reads, log_calls: counts.log_calls };
+    let (hits, reads, log_calls) = (counts.hits, counts.reads, counts.log_calls);
+    let mut seen = Seen { set_aside: 0, hits, reads, log_calls, least_beta };
     // Whatever is still buffered shows itself when the database gets it.
     all(&table, keys).await.map_err(|error| error.to_string())?;
     while let Ok(notice) = notices.try_recv() {
@@ -108,7 +134,7 @@ async fn writers_of_shared_rows_lose_nothing_on_sqlite() {
         let place = Place::new();
         let rounds = effort::short_or_long(2, 60);
         let options = place.options(policy).with_beta(beta);
-        let keys = (Dialect::Sqlite, Keys::Integer);
+        let keys = (Dialect::Sqlite, Keys::Integer, Load::Steady);
         let seen = storm(options.clone(), options, keys, rounds, &Course::calm()).await;
         assert_right(seen, policy);
     }
@@ -136,7 +162,7 @@ async fn finds(flaw: Flaw, policy: Policy, keys: Keys) {
         let place = Place::new();
         let options = place.options(policy);
         let flawed = options.clone().with_flaw(flaw);
-        let found = storm(flawed, options, (Dialect::Sqlite, keys), 1, &Course::calm()).await;
+        let found = storm(flawed, options, (Dialect::Sqlite, keys, Load::Steady), 1, &Course::calm()).await;
         if let Err(what) = found {
             println!("{flaw:?}, {policy:?}, {keys:?} keys: found after {:?}: {what}", start.elapsed());
             return;
@@ -152,7 +178,7 @@ type Breaking<'a> = (&'a mut [Redis], &'a mut [Redis], Option<&'a str>);
 async fn storm_of_faults(
     options: Options,
     again: Options,
-    place: (Dialect, Keys),
+    place: (Dialect, Keys, Load),
     policy: Policy,
     (caches, logs, url): &mut Breaking<'_>,
 ) -> (Result<Seen, String>, Faults) {
@@ -195,7 +221,7 @@ async fn writers_of_shared_rows_lose_nothing_over_servers_that_share_results() {
         let several = Hashed::new(servers.collect()).unwrap();
         let beta = if policy == Policy::WriteBack { 0 } else { 100 };
         let options = place.options(policy).with_beta(beta).with_cache_server(Arc::new(several));
-        let keys = (Dialect::Sqlite, Keys::Integer);
+        let keys = (Dialect::Sqlite, Keys::Integer, Load::Steady);
         let mut servers = (&mut caches[..], &mut [][..], None);
         let storm = storm_of_faults(options, place.options(policy), keys, policy, &mut servers);
         let (seen, faults) = storm.await;
@@ -213,15 +239,22 @@ async fn storms_over_redis(dialect: Dialect, url: &str, keys: Keys) {
         let fresh = patient(url).open().await.unwrap();
         fresh.run_sql("DROP TABLE IF EXISTS shared").await.unwrap();
         fresh.stop().await.unwrap();
-        // One of the types of keys, so that results are put together on each database.
-        let beta = if matches!(keys, Keys::Uuid | Keys::Bytes) { 0 } else { 100 };
-        let mut options = patient(url).with_policy(policy).with_beta(beta);
+        let mut options = patient(url).with_policy(policy);
+        let load = match keys {
+            Keys::Integer if policy == Policy::WriteAround => Load::Steady,
+            Keys::Integer => Load::Changing,
+            Keys::Uuid | Keys::Bytes | Keys::Text => {
+                // One of the types of keys, so that results are put together on each database.
+                options = options.with_beta(if keys == Keys::Text { 100 } else { 0 });
+                Load::Steady
+            }
+        };
         options = options.with_cache_server(Arc::new(RedisCache::new(&cache.url(), "shared").unwrap()));
         for log in logs.iter().filter(|_| policy == Policy::WriteBack) {
             options = options.with_log_server(Arc::new(RedisLog::new(&log.url(), "shared").unwrap()));
         }
         let mut servers = (std::slice::from_mut(&mut cache), &mut logs[..], Some(url));
-        let storm = storm_of_faults(options, patient(url), (dialect, keys), policy, &mut servers);
+        let storm = storm_of_faults(options, patient(url), (dialect, keys, load), policy, &mut servers);
         let (seen, faults) = storm.await;
         println!("{dialect:?}, {policy:?}, {faults:?}");
         let seen = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));

@@ -29,6 +29,8 @@ const MARKS_OF_ROW: i64 = 1_000_000_000;
 pub(crate) struct Shared {
     history: Mutex<Vec<Moment>>,
     keys: Keys,
+    /// Whether each row is in many results.
+    overlaps: bool,
     next_mark: AtomicI64,
     next_number: AtomicU64,
     pub(crate) refused: AtomicU64,
@@ -108,6 +110,13 @@ impl Shared {
         Self { keys, ..Self::default() }
     }
 
+    /// Half of the reads leave a result of any neighbouring rows.
+    #[must_use]
+    pub(crate) fn with_overlaps(mut self) -> Self {
+        self.overlaps = true;
+        self
+    }
+
     fn note(&self, moment: Moment) {
         self.history.lock().unwrap().push(moment);
     }
@@ -134,6 +143,10 @@ impl Shared {
     async fn read(&self, table: &Table, dialect: Dialect, rng: &mut Rng, seen: &mut Seen) {
         let lo = 4 * rng.below(4).cast_signed();
         let ids = lo..=lo + [0, 3][rng.index(2)];
+        if self.overlaps && rng.below(2) == 0 {
+            let [one, other] = [(); 2].map(|()| rng.below(IDS.cast_unsigned()).cast_signed());
+            return self.read_ids(table, one.min(other)..=one.max(other), false, seen).await;
+        }
         // Statements of the application are written for integers.
         if self.keys == Keys::Integer && rng.below(4) == 0 {
             return self.ask(table, dialect, ids, rng.below(2) == 0).await;
