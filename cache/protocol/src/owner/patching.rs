@@ -31,8 +31,13 @@ use crate::query::Query;
 /// where none does.
 const LONG_PERCENT: usize = 150;
 const IDLE_LONG_PERCENT: usize = 50;
-/// Values that are compacted together where no write waits.
+/// Most values that are compacted together where no write waits.
 const IDLE_BATCH: usize = 64;
+/// Milliseconds that such a batch may keep the writes that come meanwhile: fewer values are taken where it lasts longer, more where
+/// it lasts less than a quarter of that.
+const IDLE_MILLIS: u64 = 16;
+/// Of the time, a line to a cache server is busy with such batches for one part in this many.
+const IDLE_SHARE: u64 = 10;
 
 /// What one write wants of one entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +70,33 @@ pub(super) struct Patching {
     values: HashMap<Query, PatchedValue>,
     /// Those of them that are long enough to be compacted where no write waits.
     long: BTreeSet<Query>,
+    idle: Idle,
+}
+
+/// How much is compacted while no write waits, as the line to the cache server allows.
+#[derive(Debug, Clone)]
+struct Idle {
+    batch: usize,
+    next_at: u64,
+}
+
+impl Default for Idle {
+    fn default() -> Self {
+        Self { batch: IDLE_BATCH / 16, next_at: 0 }
+    }
+}
+
+impl Idle {
+    /// A batch that began at one time has been read at another.
+    fn has_taken(&mut self, began: u64, now: u64) {
+        let took = now - began;
+        if took > IDLE_MILLIS {
+            self.batch = (self.batch / 2).max(1);
+        } else if 4 * took < IDLE_MILLIS {
+            self.batch = (2 * self.batch).min(IDLE_BATCH);
+        }
+        self.next_at = now + (IDLE_SHARE - 1) * took;
+    }
 }
 
 /// The script that is on its way.
@@ -72,8 +104,8 @@ pub(super) struct Patching {
 enum InFlight {
     /// Changes for these writes, in `scripts` scripts; more than one only under a flaw.
     Patch { session: Session, tasks: Vec<TaskId>, plans: HashMap<Query, PlannedEdit>, scripts: usize },
-    /// The values of entries that are to be compacted, whose last changes are those of the sessions.
-    Values { last: BTreeMap<Query, Session> },
+    /// The values of entries that are to be compacted, whose last changes are those of the sessions; since when, if no write waited.
+    Values { last: BTreeMap<Query, Session>, idle_since: Option<u64> },
     /// The same writes, after the server had no memory for their changes: the entries are deleted.
     Delete { tasks: Vec<TaskId>, queries: Vec<Query> },
 }
@@ -275,10 +307,13 @@ impl<A: Application> Owner<A> {
                 let edited = if let CacheReply::Patched(edited) = reply { edited } else { Vec::new() };
                 let settings = (self.config.patch_room, self.is_flawed(Flaw::PatchEarlier));
                 let too_long = self.patching.were_edited(session, plans, edited, settings);
-                self.read_to_compact(too_long);
+                self.read_to_compact(too_long, None);
                 tasks.into_iter().for_each(|task| self.entries_of_task_answered(task));
             }
-            (Some(InFlight::Values { last }), CacheReply::Gathered(values)) => {
+            (Some(InFlight::Values { last, idle_since }), CacheReply::Gathered(values)) => {
+                if let Some(began) = idle_since {
+                    self.patching.idle.has_taken(began, self.now);
+                }
                 self.compact_values(&last, values);
             }
             (Some(InFlight::Delete { tasks, queries }), _) => {
@@ -317,28 +352,29 @@ impl<A: Application> Owner<A> {
     }
 
     /// Reads values to which much was added.
-    fn read_to_compact(&mut self, values: Vec<Query>) {
+    fn read_to_compact(&mut self, values: Vec<Query>, idle_since: Option<u64>) {
         if values.is_empty() {
             return;
         }
         let last = |query: &Query| Some((query.clone(), self.patching.values.get(query)?.last()?));
         let last = values.iter().filter_map(last).collect();
-        self.patching.in_flight = Some(InFlight::Values { last });
+        self.patching.in_flight = Some(InFlight::Values { last, idle_since });
         let reader = self.new_session();
         self.call(Purpose::Entries, Call::Cache(CacheCall::Gather(reader, values, Vec::new())));
     }
 
     /// The same of values to which less was added, while no write waits for its entries.
     pub(super) fn compact_while_idle(&mut self) {
-        if self.patching.in_flight.is_none() && self.patching.waiting.is_empty() {
+        let is_idle = self.patching.in_flight.is_none() && self.patching.waiting.is_empty();
+        if is_idle && self.patching.idle.next_at <= self.now {
             let mut long = Vec::new();
-            while long.len() < IDLE_BATCH
+            while long.len() < self.patching.idle.batch
                 && let Some(query) = self.patching.long.pop_first()
             {
                 self.patching.values.entry(query.clone()).and_modify(|value| value.is_queued = false);
                 long.push(query);
             }
-            self.read_to_compact(long);
+            self.read_to_compact(long, Some(self.now));
         }
     }
 
@@ -356,5 +392,22 @@ impl<A: Application> Owner<A> {
         if !wishes.is_empty() {
             self.patching.waiting.insert(0, (None, wishes));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_batches_fit_the_line() {
+        let (mut fast, mut slow) = (Idle::default(), Idle::default());
+        for round in 0..10 {
+            fast.has_taken(100 * round, 100 * round + 1);
+            // A value takes 60 ms.
+            slow.has_taken(10_000 * round, 10_000 * round + 60 * slow.batch as u64);
+        }
+        assert_eq!((fast.batch, slow.batch), (IDLE_BATCH, 1));
+        assert_eq!((fast.next_at, slow.next_at), (901 + 9, 90_060 + 540));
     }
 }
