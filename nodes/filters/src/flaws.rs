@@ -75,5 +75,7 @@ mod enabled {
         FlagLoweredEarly,
         /// A filter that was rebuilt counts as the one that peers have.
         RebuildQuietly,
+        /// A filter that an earlier life has saved counts as whole: the simulation's replicas then load nothing that came since.
+        RestoredIsWhole,
     }
 }

@@ -273,8 +273,14 @@ impl NodeFilter {
         }
     }
 
-    /// Appends the filter to a snapshot.
-    pub(crate) fn write_to(&self, writer: &mut Writer) {
+    /// The filter as a snapshot.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        self.write_to(&mut writer);
+        writer.into_bytes()
+    }
+
+    fn write_to(&self, writer: &mut Writer) {
         writer.number((self.dead.len() + self.margins.len()) as u64);
         let margins = self.margins.iter().map(|(mark, inner)| (mark, inner | MARGIN));
         for ((hash, check), number) in self.dead.iter().chain(margins) {

@@ -11,7 +11,7 @@ use lacuna_node_filters::{
 use crate::question;
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 4;
+pub const VERSION: i64 = 5;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -154,6 +154,21 @@ impl Hub {
             node.limit_table(table, max_bytes);
             0
         })
+    }
+
+    /// A ready filter of a table as bytes, for a file; `None` if there is none.
+    pub fn saved(&self, mode: i64, table: TableId) -> Option<Vec<u8>> {
+        let mut saved = None;
+        self.with(mode, |node| {
+            saved = node.saved_table(table);
+            0
+        });
+        saved
+    }
+
+    /// Puts such bytes into a filter that was created just now: 1, or 0 if they are none, or it holds something already.
+    pub fn restore(&self, mode: i64, table: TableId, bytes: &[u8], keeps_dead: bool) -> i64 {
+        self.with(mode, |node| i64::from(node.restore_table(table, bytes, keeps_dead).unwrap_or(false)))
     }
 
     /// The ticket of an acknowledgement in safe mode that may be of anything; 0 if it may leave now.

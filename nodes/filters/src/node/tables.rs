@@ -1,5 +1,7 @@
 //! What the store tells a node: tables, writes, deletions, and what an acknowledgement waits for.
 
+use lacuna_base::Result;
+
 use super::{Barrier, Node};
 use crate::buckets::Buckets;
 use crate::config::Mode;
@@ -38,6 +40,23 @@ impl Node {
         if let Some(own) = self.publisher.tables.get_mut(&table) {
             own.is_ready = true;
         }
+    }
+
+    /// A ready table's filter for a file of the node's, from which its next life may [restore](Self::restore_table) it; `None`
+    /// if it is not ready, or unknown. It holds every key that was loaded or written before this call. O(bytes).
+    pub fn saved_table(&self, table: TableId) -> Option<Vec<u8>> {
+        self.publisher.saved(table)
+    }
+
+    /// Puts what an earlier life of this node has [saved](Self::saved_table) into a table that was created just now; what came
+    /// to be there since has to be loaded. With `keeps_dead` its dead keys and margins count too: only if everything that
+    /// was there when it was saved still is, and everything else has been loaded or written since. `false`, and nothing changes, if
+    /// the filter here holds something already.
+    ///
+    /// # Errors
+    /// If the bytes are no filter.
+    pub fn restore_table(&mut self, table: TableId, bytes: &[u8], keeps_dead: bool) -> Result<bool> {
+        self.publisher.restore(table, bytes, keeps_dead)
     }
 
     /// Notes a change before it becomes visible: of a whole partition, or of a row at `place`. Its acknowledgement has to

@@ -1,12 +1,15 @@
-//! Filters as bytes, in pieces, for peers that fetch a copy. A snapshot is dropped when no peer has asked for it for some time, or
+//! Filters as bytes: whole, for a file of this node's, and in pieces, for peers that fetch a copy. A snapshot is dropped when no peer has asked for it for some time, or
 //! when there are too many.
+
+use lacuna_base::Result;
 
 use crate::config::Config;
 use crate::key_id::TableId;
 use crate::message::{CHUNK_BYTES, Message, Version};
-use crate::wire::Writer;
+use crate::presence::NodeFilter;
+use crate::wire::reader;
 
-use super::Publisher;
+use super::{Own, Publisher};
 
 /// A filter as bytes, as it was when a peer began to fetch it.
 #[derive(Debug)]
@@ -19,6 +22,29 @@ pub(super) struct Snapshot {
 }
 
 impl Publisher {
+    /// A ready filter, unless it says nothing.
+    pub(crate) fn saved(&self, table: TableId) -> Option<Vec<u8>> {
+        let own = self.tables.get(&table)?;
+        (own.is_ready && !own.filter.is_unknown()).then(|| own.filter.to_bytes())
+    }
+
+    /// The reverse, for a filter that is not ready and holds nothing yet.
+    pub(crate) fn restore(&mut self, table: TableId, bytes: &[u8], keeps_dead: bool) -> Result<bool> {
+        let mut filter = NodeFilter::read_from(&mut reader(bytes))?;
+        if !keeps_dead {
+            filter.forget_deletions();
+        }
+        let is_new = |own: &&mut Own| !own.is_ready && own.filter.key_count() == 0 && !own.filter.is_unknown();
+        let Some(own) = self.tables.get_mut(&table).filter(is_new) else { return Ok(false) };
+        if filter.is_unknown() {
+            return Ok(false);
+        }
+        own.filter = filter;
+        own.shrink();
+        self.renew(table);
+        Ok(true)
+    }
+
     /// A piece of a snapshot; the first piece if `sequence` does not name the one that is here. Other peers can use that one too
     /// while the deltas since it are kept: so peers that fetch at the same time share it.
     pub(crate) fn chunk(
@@ -34,9 +60,7 @@ impl Publisher {
             kept.asked_at + config.interval > now && self.has_deltas_behind(kept.version.sequence)
         });
         if !is_kept && !is_shared {
-            let mut writer = Writer::default();
-            own.filter.write_to(&mut writer);
-            let bytes = writer.into_bytes();
+            let bytes = own.filter.to_bytes();
             let (version, generation) = (self.version, own.announced_generation());
             let snapshot =
                 Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes, asked_at: now };

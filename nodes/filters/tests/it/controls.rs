@@ -47,6 +47,7 @@ control!(asking_one_replica_is_found, AskOneReplica);
 control!(asking_fewer_than_a_quorum_is_found, AskFewer);
 control!(publishing_late_is_found, PublishLate);
 control!(rebuilding_quietly_is_found, RebuildQuietly);
+control!(taking_a_restored_filter_for_whole_is_found, RestoredIsWhole);
 control!(news_that_raise_no_flag_are_found, NewsRaiseNoFlag);
 control!(a_flag_that_is_lowered_early_is_found, FlagLoweredEarly);
 
@@ -67,5 +68,6 @@ control_of_rows!(writes_that_leave_water_marks_are_found, WriteKeepsWaterMarks);
 control_of_rows!(water_marks_beyond_proofs_are_found, WaterMarksBeyondProofs);
 control_of_rows!(water_marks_that_are_asked_for_once_are_found, WaterMarksAskedOnce);
 control_of_rows!(proofs_that_were_overtaken_are_found, OvertakenProofsCount);
+control_of_rows!(taking_restored_rows_for_whole_is_found, RestoredIsWhole);
 control_of_rows!(acknowledging_rows_at_once_is_found, AcknowledgeAtOnce);
 control_of_rows!(taking_overwrites_of_rows_for_known_is_found, OverwritesAreKnown);

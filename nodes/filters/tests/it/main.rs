@@ -14,6 +14,7 @@ mod pair;
 mod rows;
 mod rules;
 mod safe;
+mod saved;
 mod sim;
 mod sizes;
 mod wanted;

@@ -1,9 +1,8 @@
 //! Calls about the exchange: the other nodes, and the frames between them.
 
 use std::panic::catch_unwind;
-use std::slice;
 
-use super::{Pointer, address, hub, node, nodes, size, with_lent, word};
+use super::{Pointer, fill_lent, hub, node, nodes, size, with_lent, word};
 use crate::clock;
 use crate::hub::{FAILED, Hub, VERSION};
 
@@ -66,14 +65,10 @@ native! {
             Ok(None) => 0,
             Err(length) => -signed(length),
             Ok(Some((mode, to, frame))) => {
+                let mode = u64::from(mode).to_be_bytes();
                 // SAFETY: Java lends the address of a direct buffer of `room` bytes, which it does not touch during this call;
                 // the frame was found to fit after the head.
-                let buffer =
-                    unsafe { slice::from_raw_parts_mut(address::<u8>(at).cast_mut(), HEAD + frame.len()) };
-                let (head, body) = buffer.split_at_mut(HEAD);
-                head[..8].copy_from_slice(&u64::from(mode).to_be_bytes());
-                head[8..].copy_from_slice(&to.0.to_be_bytes());
-                body.copy_from_slice(&frame);
+                unsafe { fill_lent(at, &[&mode, &to.0.to_be_bytes(), &frame]) };
                 signed(frame.len())
             }
         }

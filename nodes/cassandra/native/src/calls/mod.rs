@@ -80,6 +80,21 @@ fn with_lent<T>(at: i64, length: i64, work: impl FnOnce(&[T]) -> i64) -> i64 {
     }
 }
 
+/// Copies parts, one after the other, to the beginning of a buffer that Java lends.
+///
+/// # Safety
+/// `at` is the address of a direct buffer with room for all of them, which Java does not touch before this call returns.
+unsafe fn fill_lent(at: i64, parts: &[&[u8]]) {
+    let length = parts.iter().map(|part| part.len()).sum();
+    // SAFETY: as the caller says.
+    let mut rest = unsafe { slice::from_raw_parts_mut(address::<u8>(at).cast_mut(), length) };
+    for part in parts {
+        let (begin, end) = rest.split_at_mut(part.len());
+        begin.copy_from_slice(part);
+        rest = end;
+    }
+}
+
 /// The place of a row, if there is one.
 fn place(has_place: i64, place: i64) -> Option<u64> {
     (has_place != 0).then_some(word(place))

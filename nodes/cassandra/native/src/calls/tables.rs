@@ -2,7 +2,7 @@
 
 use lacuna_node_filters::{Deletion, Presence};
 
-use super::{Pointer, hub, key, node, nodes, place, size, table, with_lent, word};
+use super::{Pointer, fill_lent, hub, key, node, nodes, place, size, table, with_lent, word};
 
 native! {
     /// Begins a table's filter, which no peer sees before it is published and which takes at most `max_bytes`; `finest` is below 0
@@ -53,6 +53,24 @@ native! {
             load(node, table(high, low), key(first, second), place(has_place, at_place));
             0
         })
+    }
+
+    /// Writes a ready filter, for a file, into a buffer of `room` bytes: its length; 0 if there is none; if it does not fit, its
+    /// length below 0.
+    fn save(handle, mode, high, low, at, room) {
+        let Some(bytes) = hub(handle).saved(mode, table(high, low)) else { return 0 };
+        let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        if length > room {
+            return -length;
+        }
+        // SAFETY: Java lends the address of a direct buffer of `room` bytes, which it does not touch during this call.
+        unsafe { fill_lent(at, &[&bytes]) };
+        length
+    }
+
+    /// Puts what was saved into a filter that was created just now: 1, or 0 if it is none.
+    fn restore(handle, mode, high, low, at, length, keeps_dead) {
+        with_lent(at, length, |bytes| hub(handle).restore(mode, table(high, low), bytes, keeps_dead != 0))
     }
 
     /// A write of a partition (`has_place` 0), of one of its rows (1), or of a row's deletion alone (2).

@@ -11,7 +11,7 @@ impl World {
         let at = self.rng.index(NODES);
         let a_while = 50 + self.rng.below(2_000);
         let replica = &mut self.replicas[at];
-        let what = match self.rng.below(5) {
+        let what = match self.rng.below(7) {
             0 if replica.down_until == 0 => {
                 // Now and then a restart so quick that no node notices.
                 replica.down_until = self.now + if self.rng.below(2) == 0 { 5 } else { a_while };
@@ -25,6 +25,10 @@ impl World {
                     replica.offset -= a_while;
                 }
                 if replica.is_asleep { "sleep" } else { "pause" }
+            }
+            3 | 4 if replica.down_until == 0 => {
+                replica.save();
+                "filter saved"
             }
             _ => {
                 replica.rebuild(300 + self.rng.below(200));

@@ -14,7 +14,7 @@ pub(crate) const TABLE: TableId = TableId(1);
 const RATE: f64 = 0.02;
 
 /// What the store holds of a key.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Cells {
     pub(crate) written: Option<u64>,
     pub(crate) deleted: Option<u64>,
@@ -52,6 +52,13 @@ struct Proof {
     is_overtaken: bool,
 }
 
+/// What a life has left on disk: its filter, and what the store held then.
+#[derive(Debug)]
+struct Saved {
+    filter: Vec<u8>,
+    cells: BTreeMap<u64, Cells>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) node: Node,
@@ -72,6 +79,7 @@ pub(crate) struct Replica {
     pub(crate) is_asleep: bool,
     pub(crate) down_until: u64,
     pub(crate) is_rebuilding: bool,
+    saved: Option<Saved>,
     /// Its clock: how much it is ahead, and runs ahead in a thousand.
     pub(crate) offset: u64,
     drift: u64,
@@ -99,6 +107,7 @@ impl Replica {
             is_asleep: false,
             down_until: 0,
             is_rebuilding: false,
+            saved: None,
             offset,
             drift,
         }
@@ -109,12 +118,26 @@ impl Replica {
         self.offset + now + now * self.drift / 1_000
     }
 
-    /// Starts again with what the store holds; deletions have to be learned anew.
+    /// Leaves the filter on disk.
+    pub(crate) fn save(&mut self) {
+        if let Some(filter) = self.node.saved_table(TABLE) {
+            self.saved = Some(Saved { filter, cells: self.cells.clone() });
+        }
+    }
+
+    /// Starts again with what the store holds. As a rule a filter that was saved is restored, and what came since is loaded; without,
+    /// deletions have to be learned anew.
     pub(crate) fn start(&mut self, at: usize, config: Config, incarnation: u64, now: u64, nodes: usize) {
         self.node = Node::new(id_of(at), config, incarnation, self.clock(now));
         self.flag = NewsFlag::default();
         self.begin_table(nodes);
-        for key in self.cells.keys() {
+        let saved = self.saved.as_ref().filter(|_| !incarnation.is_multiple_of(4));
+        if let Some(saved) = saved {
+            assert!(self.node.restore_table(TABLE, &saved.filter, true).unwrap(), "it is empty and unread");
+        }
+        let is_whole = self.flaw == Some(Flaw::RestoredIsWhole);
+        let holds = |key, cells| saved.is_some_and(|saved| is_whole || saved.cells.get(key) == Some(cells));
+        for (key, _) in self.cells.iter().filter(|(key, cells)| !holds(*key, *cells)) {
             self.node.load(TABLE, self.names.id(*key), self.names.place(*key));
         }
         self.node.set_ready(TABLE);
