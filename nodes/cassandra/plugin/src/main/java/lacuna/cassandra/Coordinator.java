@@ -243,8 +243,7 @@ final class Coordinator
     /** Whether stock Cassandra would ask replicas for partitions, would allow it to this client, and would find enough replicas. */
     private boolean isAnswered(ClientState client, QueryOptions options)
     {
-        // A denylist may forbid the partition, or this node's ring is not complete: only the stock way knows.
-        if (DatabaseDescriptor.getPartitionDenylistEnabled() || StorageService.instance.isBootstrapMode())
+        if (isStockAlone())
             return false;
         try
         {
@@ -267,6 +266,12 @@ final class Coordinator
             Exchange.fail("answer", failure);
             return false;
         }
+    }
+
+    /** A denylist may forbid the partition, or this node's ring is not complete: only the stock way knows. */
+    private static boolean isStockAlone()
+    {
+        return DatabaseDescriptor.getPartitionDenylistEnabled() || StorageService.instance.isBootstrapMode();
     }
 
     /** As the stock way makes it for this client, whose guardrails may warn of it, or refuse it. */
@@ -323,7 +328,7 @@ final class Coordinator
     {
         try
         {
-            Question question = filter.isUsed() && isOfAllValues(options) ? question(options) : null;
+            Question question = filter.isUsed() && !isStockAlone() && isOfAllValues(options) ? question(options) : null;
             if (question == null)
                 return;
             decision = question.decide();

@@ -71,7 +71,7 @@ public class BesideStockTest extends OnOneCluster implements Stores
         for (String table : TABLES)
             cluster.schema(ddl, "CREATE TABLE " + table + History.COLUMNS);
         for (String table : takesPart ? TABLES : List.<String>of())
-            cluster.schema(ddl, TakingPart.begin(table, "learn_every=1 bucket=4 mode=" + (table.endsWith("safe") ? "safe" : "off")));
+            cluster.schema(ddl, TakingPart.begin(table, "learn_every=1 back_off=1 bucket=4 mode=" + (table.endsWith("safe") ? "safe" : "off")));
     }
 
     /** Of each table first here, then there. */

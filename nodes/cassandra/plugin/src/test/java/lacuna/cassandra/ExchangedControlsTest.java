@@ -150,7 +150,7 @@ public class ExchangedControlsTest extends WithFilters
     private static Round gap(String look)
     {
         String t = unguarded(1);
-        ddl(TakingPart.begin(t, "mode=safe bucket=16"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=16 back_off=1"));
         int[] next = { 0 };
         return () ->
         {
@@ -165,7 +165,7 @@ public class ExchangedControlsTest extends WithFilters
     private static Round head(String look)
     {
         String t = unguarded(1);
-        ddl(TakingPart.begin(t, "mode=safe bucket=16 learn_every=1"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=16 learn_every=1 back_off=1"));
         int[] next = { 0 };
         return () ->
         {

@@ -55,7 +55,7 @@ public class ExchangedGapsTest extends WithFilters
     public void gapsOfTwoBucketsAreSkippedFromRowToRowOnceTheyWereAskedFor() throws Exception
     {
         String t = unguarded(3) + "_gaps";
-        ddl("CREATE TABLE " + t + " (p int, c timestamp, v int, PRIMARY KEY (p, c)) WITH comment = '" + TakingPart.comment("mode=safe bucket=10s") + "'");
+        ddl("CREATE TABLE " + t + " (p int, c timestamp, v int, PRIMARY KEY (p, c)) WITH comment = '" + TakingPart.comment("mode=safe bucket=10s back_off=1") + "'");
         List<Gap> gaps = series(t);
         becomesKnown("reads_skipped", t);
         Random random = new Random(seed);
@@ -86,7 +86,7 @@ public class ExchangedGapsTest extends WithFilters
     public void aProofThatAWriteOvertakesDeniesNothing()
     {
         String t = unguarded(3);
-        ddl(TakingPart.begin(t, "mode=safe bucket=16"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=16 back_off=1"));
         for (int c : new int[] { 3, 40 })
             at(session, "INSERT INTO " + t + " (p, c, v) VALUES (1, " + c + ", 1)", ConsistencyLevel.ALL);
         for (Session through : coordinators)
@@ -116,10 +116,10 @@ public class ExchangedGapsTest extends WithFilters
     /** What is known of the table is forgotten before and after. */
     private long withoutLearning(String t, List<Gap> gaps, Question question) throws InterruptedException
     {
-        ddl(TakingPart.begin(t, "mode=safe bucket=10s learn_every=0"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=10s learn_every=0 back_off=1"));
         becomesKnown("reads_skipped", t);
         long share = share(t, gaps, question);
-        ddl(TakingPart.begin(t, "mode=safe bucket=10s"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=10s back_off=1"));
         becomesKnown("reads_skipped", t);
         return share;
     }

@@ -34,7 +34,7 @@ public class ExchangedRowsTest extends WithFilters
 
     private static void index(String t)
     {
-        ddl(TakingPart.begin(t, "mode=safe bucket=16"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=16 back_off=1"));
     }
 
     private static void write(Session through, String t, int c)
@@ -111,7 +111,7 @@ public class ExchangedRowsTest extends WithFilters
     {
         String t = unguarded(2) + "_rows";
         ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
-        ddl(TakingPart.begin(t, "mode=safe bucket=16 learn_every=1"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=16 learn_every=1 back_off=1"));
         each(0, 400, ConsistencyLevel.ALL, i -> "INSERT INTO " + t + " (p, c, v) VALUES (" + (1 + i / 200) + ", " + i % 200 * 10 + ", 1)");
         cluster.flush(t.substring(0, 2));
         becomesKnown("reads_skipped", t);
@@ -141,7 +141,7 @@ public class ExchangedRowsTest extends WithFilters
     {
         String t = unguarded(2) + "_rows";
         ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
-        ddl(TakingPart.begin(t, "mode=safe bucket=64 learn_every=1"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=64 learn_every=1 back_off=1"));
         each(0, 200, ConsistencyLevel.ALL, i -> "INSERT INTO " + t + " (p, c, v) VALUES (1, " + 10 * i + ", 1)");
         at(session, "INSERT INTO " + t + " (p, c, v) VALUES (1, 2500, 1)", ConsistencyLevel.ALL);
         cluster.flush(t.substring(0, 2));

@@ -30,7 +30,7 @@ public class ExchangedSeenTest extends WithFilters
     {
         String t = unguarded(1) + "_rows";
         ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
-        ddl(TakingPart.begin(t, "mode=safe bucket=16"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=16 back_off=1"));
         for (int p = 0; p < 8; p++)
             at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", -100, 1)", ConsistencyLevel.ONE);
         becomesKnown("reads_skipped", t);

@@ -46,7 +46,7 @@ public class HeadsFaultsTest extends WithFilters
     {
         Assume.assumeTrue("a long test", CHECKS > 0 && NODES == 3);
         String t = unguarded(3);
-        ddl(TakingPart.begin(t, "mode=safe bucket=64 learn_every=4"));
+        ddl(TakingPart.begin(t, "mode=safe bucket=64 learn_every=4 back_off=1"));
         becomesKnown("reads_skipped", t);
         for (String flaw : FLAWS.isEmpty() ? new String[0] : FLAWS.split(","))
             switchEverywhere(Flaw.valueOf(flaw), true);

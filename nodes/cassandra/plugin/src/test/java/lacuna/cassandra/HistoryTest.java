@@ -56,7 +56,7 @@ public class HistoryTest extends OnOneCluster implements Stores
         for (String table : TABLES)
             ddl("CREATE TABLE h." + table + History.COLUMNS);
         for (String table : TABLES.subList(1, TABLES.size()))
-            ddl(TakingPart.begin("h." + table, "learn_every=1 bucket=4 mode=" + (table.equals("safe") ? "safe" : "off")));
+            ddl(TakingPart.begin("h." + table, "learn_every=1 back_off=1 bucket=4 mode=" + (table.equals("safe") ? "safe" : "off")));
     }
 
     @Override

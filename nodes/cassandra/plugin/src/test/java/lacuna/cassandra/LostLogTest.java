@@ -56,7 +56,7 @@ public class LostLogTest
         // A second replica that is asked in time would hide what the first has lost.
         for (String table : new String[] { "k.stock", "k.guarded" })
             cluster.schema(session, "CREATE TABLE " + table + " (p int, c int, v int, PRIMARY KEY (p, c)) WITH speculative_retry = 'NEVER'");
-        cluster.schema(session, TakingPart.begin("k.guarded", "mode=safe bucket=16 learn_every=1"));
+        cluster.schema(session, TakingPart.begin("k.guarded", "mode=safe bucket=16 learn_every=1 back_off=1"));
         knowsAbsentKeys();
         for (int p = 0; p < KEYS; p++)
             for (String table : new String[] { "k.stock", "k.guarded" })

@@ -62,7 +62,7 @@ abstract class WithFilters extends OnOneCluster
 
     static void index(String table, String mode)
     {
-        ddl(TakingPart.begin(table, "learn_every=1 mode=" + mode));
+        ddl(TakingPart.begin(table, "learn_every=1 back_off=1 mode=" + mode));
     }
 
     static void insert(Session through, String table, int p)
