@@ -47,6 +47,9 @@ final class Counters
     final LongAdder readsNarrowed = counter("reads_narrowed");
     final LongAdder readsRepeated = counter("reads_repeated");
     final LongAdder filtersRebuilt = counter("filters_rebuilt");
+    /** Filters that a start took from their files, and SSTables that were read to fill filters, at a start or later. */
+    final LongAdder filtersRestored = counter("filters_restored");
+    final LongAdder sstablesLoaded = counter("sstables_loaded");
     final LongAdder framesSent = counter("frames_sent");
     final LongAdder buildsFailed = counter("filter_builds_failed");
 

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
+import org.apache.cassandra.service.StorageService;
 import org.apache.cassandra.utils.memory.MemoryUtil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -171,6 +172,13 @@ final class Exchange
         thread = new Thread(Exchange::run, "lacuna-exchange");
         thread.setDaemon(true);
         thread.start();
+        // Once everything is on disk.
+        StorageService.instance.addPostShutdownHook(Exchange::saveAll);
+    }
+
+    private static void saveAll()
+    {
+        Lacuna.guards().forEach(guard -> guard.filter.builds.saveAtEnd());
     }
 
     /** The rounds of the exchange's thread. */
@@ -222,7 +230,7 @@ final class Exchange
         if (now() < nextLook)
             return;
         nextLook = now() + INTERVAL;
-        Lacuna.guards().forEach(guard -> guard.filter.builds.growIfNeeded());
+        Lacuna.guards().forEach(guard -> guard.filter.builds.lookAfter());
     }
 
     /** Sends all that the hub has to say. */

@@ -1,9 +1,11 @@
 package lacuna.cassandra;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.memtable.Memtable;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
@@ -18,6 +20,8 @@ import org.apache.cassandra.io.sstable.format.SSTableReader;
  *
  * <p>A filter that grows with its table has more false positives. One that holds more than twice as many keys as it was made for is
  * also built anew, so a table that began empty costs one build each time it has become two and a half times as large.
+ *
+ * <p>Builds read no faster than compactions may, and as many at once as there may be compactions, but at most four.
  */
 final class FilterBuilds
 {
@@ -28,14 +32,23 @@ final class FilterBuilds
     private static final long SLACK = 256;
     /** Of {@link TableFilter#number}: the capacity that the filter needs if it is outgrown, else 0. */
     private static final int NEEDED = 5;
-    private static final ExecutorService BUILDER = Executors.newSingleThreadExecutor(work ->
+    private static final int MAX_BUILDERS = 4;
+
+    /** Made with the first build: Cassandra has read its settings by then. */
+    private static final class Builders
     {
-        Thread thread = new Thread(work, "lacuna-builder");
-        thread.setDaemon(true);
-        return thread;
-    });
+        static final ExecutorService POOL = Executors.newFixedThreadPool(Math.min(MAX_BUILDERS, DatabaseDescriptor.getConcurrentCompactors()), work ->
+        {
+            Thread thread = new Thread(work, "lacuna-builder");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
 
     private final TableFilter filter;
+    final FilterContents contents;
+    /** The last of the table's builds: they come one after the other, those of other tables beside them. */
+    private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
     private final AtomicBoolean isLookedAt = new AtomicBoolean();
     private final AtomicBoolean isGrowing = new AtomicBoolean();
     /** A need above this is worth a build. It doubles with each try, so that a build that fails is not tried every second. */
@@ -46,13 +59,26 @@ final class FilterBuilds
     FilterBuilds(TableFilter filter)
     {
         this.filter = filter;
+        this.contents = new FilterContents(filter);
+    }
+
+    private synchronized void later(Runnable work)
+    {
+        last = last.handleAsync((done, failed) ->
+        {
+            work.run();
+            return null;
+        }, Builders.POOL);
     }
 
     /** Shows the filter to others, once all that is there has been read. */
     private void build()
     {
-        if (filter.isUsed() && fill(0, READY))
-            proveAgain();
+        if (!filter.isUsed() || !fill(0, READY))
+            return;
+        contents.filled();
+        proveAgain();
+        contents.save(false);
     }
 
     /** Keys proven dead during the build, as in the replay of the commit log, became live again in the filter by their keys on disk. */
@@ -66,21 +92,21 @@ final class FilterBuilds
     /** The same in the background. */
     void buildSoon()
     {
-        BUILDER.execute(this::build);
+        later(this::build);
     }
 
     /** As after a truncation: what is there now, anew, and whatever is written meanwhile. */
     void rebuild()
     {
         if (filter.isUsed())
-            BUILDER.execute(this::refill);
+            later(this::refill);
     }
 
     /** SSTables were rewritten: perhaps much was purged. */
     void afterCompaction()
     {
         if (filter.isUsed() && isLookedAt.compareAndSet(false, true))
-            BUILDER.execute(() ->
+            later(() ->
             {
                 isLookedAt.set(false);
                 if (isMostlyGone())
@@ -89,11 +115,24 @@ final class FilterBuilds
     }
 
     /** Called about every second. */
-    void growIfNeeded()
+    void lookAfter()
+    {
+        growIfNeeded();
+        if (contents.isToBeSaved())
+            later(() -> contents.save(false));
+    }
+
+    /** After the last write of this life of the node. */
+    void saveAtEnd()
+    {
+        contents.save(true);
+    }
+
+    private void growIfNeeded()
     {
         if (filter.number(null, NEEDED) <= worthATry || !isGrowing.compareAndSet(false, true))
             return;
-        BUILDER.execute(() ->
+        later(() ->
         {
             try
             {
@@ -144,7 +183,7 @@ final class FilterBuilds
         try
         {
             Waits.current().beforeBuild();
-            FilterFill.withAll(filter, isRebuild);
+            FilterFill.withAll(filter, isRebuild, contents);
             Waits.current().afterBuild();
             if (!filter.finish(finish))
                 return false;
@@ -172,9 +211,10 @@ final class FilterBuilds
             for (SSTableReader sstable : sstables)
             {
                 // A rebuild under way may have listed the SSTables before.
-                FilterFill.with(filter, sstable, 0);
-                FilterFill.with(filter, sstable, 1);
+                FilterFill.with(filter, sstable, 0, Pace.FREE);
+                FilterFill.with(filter, sstable, 1, Pace.FREE);
             }
+            contents.loaded(sstables);
         }
         catch (Exception unreadable)
         {

@@ -19,35 +19,42 @@ final class FilterFill
     private FilterFill() {}
 
     /** With everything that was written before the filter took writes: memtables are flushed first. */
-    static void withAll(TableFilter filter, long isRebuild) throws IOException
+    static void withAll(TableFilter filter, long isRebuild, FilterContents contents) throws IOException
     {
         ColumnFamilyStore table = filter.table;
         table.forceBlockingFlush(ColumnFamilyStore.FlushReason.INDEX_BUILD_STARTED);
         try (ColumnFamilyStore.RefViewFragment view = table.selectAndReference(View.selectFunction(SSTableSet.CANONICAL)))
         {
+            if (isRebuild == 0)
+                contents.begin(view.sstables);
             for (SSTableReader sstable : view.sstables)
-                with(filter, sstable, isRebuild);
+                if (isRebuild == 1 || !contents.isRestored(sstable))
+                    with(filter, sstable, isRebuild, Pace.ofCompactions());
         }
     }
 
-    static void with(TableFilter filter, SSTableReader sstable, long isRebuild) throws IOException
+    static void with(TableFilter filter, SSTableReader sstable, long isRebuild, Pace pace) throws IOException
     {
+        Lacuna.COUNTERS.sstablesLoaded.increment();
         if (filter.positions == null)
-            withKeys(filter, sstable, isRebuild);
+            withKeys(filter, sstable, isRebuild, pace);
         else
-            withRows(filter, sstable, isRebuild);
+            withRows(filter, sstable, isRebuild, pace);
     }
 
-    private static void withKeys(TableFilter filter, SSTableReader sstable, long isRebuild) throws IOException
+    private static void withKeys(TableFilter filter, SSTableReader sstable, long isRebuild, Pace pace) throws IOException
     {
         try (KeyIterator keys = sstable.keyIterator())
         {
             while (keys.hasNext() && filter.isUsed())
+            {
                 filter.load(TableFilter.hash(keys.next()), 0, 0, isRebuild);
+                pace.read(keys.getBytesRead());
+            }
         }
     }
 
-    private static void withRows(TableFilter filter, SSTableReader sstable, long isRebuild)
+    private static void withRows(TableFilter filter, SSTableReader sstable, long isRebuild, Pace pace)
     {
         try (ISSTableScanner partitions = sstable.getScanner())
         {
@@ -57,7 +64,14 @@ final class FilterFill
                     long[] hash = TableFilter.hash(partition.partitionKey());
                     if (filter.isInSample(hash))
                         filter.each(partition, (hasPlace, place) -> filter.load(hash, hasPlace, place, isRebuild));
+                    pace.read(onDisk(sstable, partitions.getBytesScanned()));
                 }
         }
+    }
+
+    /** About how many bytes of the file hold this much of its data. */
+    private static long onDisk(SSTableReader sstable, long bytes)
+    {
+        return bytes * sstable.onDiskLength() / Math.max(1, sstable.uncompressedLength());
     }
 }

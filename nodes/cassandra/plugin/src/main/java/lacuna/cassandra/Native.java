@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 4;
+    static final long VERSION = 5;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -33,6 +33,10 @@ final class Native
 
     static native long load(long hub, long mode, long tableHigh, long tableLow, long first, long second, long hasPlace, long place,
                             long isRebuild);
+
+    static native long save(long hub, long mode, long tableHigh, long tableLow, long address, long room);
+
+    static native long restore(long hub, long mode, long tableHigh, long tableLow, long address, long length, long keepsDead);
 
     static native long write(long hub, long mode, long tableHigh, long tableLow, long first, long second, long hasPlace, long place,
                              long now);

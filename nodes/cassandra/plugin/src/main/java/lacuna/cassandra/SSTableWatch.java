@@ -84,6 +84,8 @@ final class SSTableWatch implements INotificationConsumer
             guard.forgetAll();
             guard.filter.builds.loadStreamed(notice.added);
         }
+        else
+            guard.filter.builds.contents.flushed(notice.added);
         notice.added.forEach(this::know);
     }
 
@@ -97,6 +99,7 @@ final class SSTableWatch implements INotificationConsumer
             guard.forgetAll();
         notice.removed.forEach(sstable -> guard.known().remove(sstable.descriptor));
         notice.added.forEach(this::know);
+        guard.filter.builds.contents.rewritten(notice.removed, notice.added);
         if (isTruncated)
             guard.filter.builds.rebuild();
         else

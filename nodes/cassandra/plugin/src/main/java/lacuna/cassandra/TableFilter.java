@@ -1,5 +1,6 @@
 package lacuna.cassandra;
 
+import java.nio.ByteBuffer;
 import java.util.Iterator;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
@@ -11,6 +12,7 @@ import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
 import org.apache.cassandra.db.rows.Row;
 import org.apache.cassandra.db.rows.Unfiltered;
+import org.apache.cassandra.utils.memory.MemoryUtil;
 
 /**
  * This node's filter of one table: every partition that it holds anything of, and which of them are dead.
@@ -22,6 +24,9 @@ import org.apache.cassandra.db.rows.Unfiltered;
 final class TableFilter
 {
     private static final int DROPPED = 2;
+    /** Of {@link #number}: the memory of the filter, which is about its length on disk. */
+    private static final int BYTES = 1;
+    private static final int SLACK = 1 << 16;
     final ColumnFamilyStore table;
     final Mode mode;
     final double rate;
@@ -119,7 +124,10 @@ final class TableFilter
     private void join()
     {
         if (mayTakePart())
+        {
             guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest(), maxBytes));
+            builds.contents.restore();
+        }
         isHere = true;
     }
 
@@ -130,6 +138,35 @@ final class TableFilter
             return;
         join();
         builds.buildSoon();
+    }
+
+    /** What tells this filter from those of other tables, modes and options: one of them is of no use in its place. */
+    SavedFilter.Name name()
+    {
+        return new SavedFilter.Name(high, low, mode.number(), rate, sample);
+    }
+
+    /** Puts bytes of a file in place of the filter, which was created just now; false if they are none. */
+    boolean restore(ByteBuffer bytes, boolean keepsDead)
+    {
+        long address = MemoryUtil.getAddress(bytes) + bytes.position();
+        return Exchange.checked(Native.restore(Exchange.hub(), mode.number(), high, low, address, bytes.remaining(), keepsDead ? 1 : 0)) == 1;
+    }
+
+    /** The filter as bytes, or null while it is not filled. */
+    ByteBuffer saved()
+    {
+        long room = number(null, BYTES) + SLACK;
+        while (room > 0 && room <= SavedFilter.MAX_BYTES)
+        {
+            ByteBuffer bytes = ByteBuffer.allocateDirect(Math.toIntExact(room));
+            long length = Exchange.checked(Native.save(Exchange.hub(), mode.number(), high, low, MemoryUtil.getAddress(bytes), room));
+            if (length >= 0)
+                return length == 0 ? null : bytes.limit(Math.toIntExact(length));
+            // It has grown since.
+            room = SLACK - length;
+        }
+        return null;
     }
 
     /** From now on writes go to a second filter too, which will stand in for this one; false if this one was dropped. */
@@ -311,6 +348,7 @@ final class TableFilter
         if (isUsed())
             guarded("drop", () -> Native.table(Exchange.hub(), mode.number(), high, low, DROPPED));
         dropped = true;
+        builds.contents.forget();
         if (mode == Mode.SAFE)
             Acknowledgements.removeSafeTable();
     }

@@ -241,6 +241,15 @@ final class Node
         }
     }
 
+    /** The files from which its next life takes its filters. */
+    List<Path> savedFilters() throws IOException
+    {
+        try (Stream<Path> files = Files.list(data.resolve("saved_caches")))
+        {
+            return files.filter(file -> file.toString().endsWith(".filter")).toList();
+        }
+    }
+
     /** How many nodes it believes to be up, itself included. */
     int liveNodes()
     {

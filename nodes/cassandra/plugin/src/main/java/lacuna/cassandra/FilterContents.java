@@ -1,0 +1,217 @@
+package lacuna.cassandra;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.apache.cassandra.db.ColumnFamilyStore;
+import org.apache.cassandra.db.lifecycle.SSTableSet;
+import org.apache.cassandra.db.lifecycle.View;
+import org.apache.cassandra.db.memtable.Memtable;
+import org.apache.cassandra.io.sstable.Descriptor;
+import org.apache.cassandra.io.sstable.format.SSTableFormat.Components;
+import org.apache.cassandra.io.sstable.format.SSTableReader;
+import org.apache.cassandra.io.util.File;
+import org.apache.cassandra.io.util.FileUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which SSTables a filter holds all keys of, and the file from which the node's next life takes both, so that it reads only the others.
+ *
+ * <p>The argument that such a filter denies nothing: nothing is ever taken out of a filter, so it may hold too much and never too
+ * little. An SSTable is <em>held</em> once all its keys are in the filter: after the build has begun to read it (a filter that is
+ * not filled is not saved), after its flush (writes are marked before they are acknowledged, and a flush waits for writes under way), after
+ * it was streamed and loaded, or as the result of held ones. A file is made by listing the held ones first and taking the filter
+ * then. At a start, each SSTable that is not listed is read. Names of SSTables say more than their numbers, which may come again.
+ *
+ * <p>Dead keys and margins are of use only where nothing was lost that made them dead: a tombstone whose commit log
+ * was not synced, an SSTable that somebody took away. They are kept if the node had written everything to disk, and finds the same
+ * SSTables. What is written afterwards takes marks back, in the replay of the commit log too.
+ */
+final class FilterContents
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(FilterContents.class);
+    /** Seconds between two files of one filter; 0 for none but at the end. */
+    private static final long SAVE_EVERY = Long.getLong("lacuna.save_seconds", 600);
+
+    private final TableFilter filter;
+    private final Set<Descriptor> held = ConcurrentHashMap.newKeySet();
+    /** What the file of the node's last life names. */
+    private volatile Set<UUID> restored = Set.of();
+    private volatile boolean isFilled;
+    /** Raised with every change of the SSTables. */
+    private final AtomicLong changes = new AtomicLong();
+    private long savedAt = System.nanoTime();
+    private long savedState;
+
+    FilterContents(TableFilter filter)
+    {
+        this.filter = filter;
+    }
+
+    /** Takes the filter of the last life, if there is one, in place of the one that was created just now. */
+    void restore()
+    {
+        try
+        {
+            SavedFilter file = SavedFilter.read(filter.name());
+            if (file == null)
+                return;
+            boolean keepsDead = file.isWhole() && file.sstables().equals(namesOf(filter.table.getLiveSSTables()));
+            boolean isRestored = filter.restore(file.filter(), keepsDead);
+            FileUtils.clean(file.filter());
+            if (!isRestored)
+                return;
+            restored = file.sstables();
+            Lacuna.COUNTERS.filtersRestored.increment();
+        }
+        catch (IOException | RuntimeException unusable)
+        {
+            // Then every SSTable is read.
+            LOGGER.warn("Lacuna: the saved filter {} cannot be used", filter.name().path(), unusable);
+        }
+    }
+
+    /** Whether the restored filter holds all its keys. */
+    boolean isRestored(SSTableReader sstable)
+    {
+        return !restored.isEmpty() && restored.contains(nameOf(sstable));
+    }
+
+    /** A build has chosen what it reads: all that was there before the filter took writes. */
+    void begin(Collection<SSTableReader> sstables)
+    {
+        sstables.forEach(sstable -> held.add(sstable.descriptor));
+    }
+
+    /** The build has read it. */
+    void filled()
+    {
+        isFilled = true;
+        restored = Set.of();
+    }
+
+    void flushed(Iterable<SSTableReader> added)
+    {
+        added.forEach(sstable -> held.add(sstable.descriptor));
+        changes.incrementAndGet();
+    }
+
+    /** Streamed ones, after their keys. */
+    void loaded(Iterable<SSTableReader> sstables)
+    {
+        flushed(sstables);
+    }
+
+    /** Rewritten ones hold nothing else. */
+    void rewritten(Collection<SSTableReader> removed, Collection<SSTableReader> added)
+    {
+        boolean wereHeld = !removed.isEmpty() && removed.stream().allMatch(sstable -> held.contains(sstable.descriptor));
+        if (wereHeld)
+            added.forEach(sstable -> held.add(sstable.descriptor));
+        removed.forEach(sstable -> held.remove(sstable.descriptor));
+        changes.incrementAndGet();
+    }
+
+    /** Called by the exchange's thread alone. */
+    boolean isToBeSaved()
+    {
+        return SAVE_EVERY > 0 && isFilled && System.nanoTime() - savedAt > TimeUnit.SECONDS.toNanos(SAVE_EVERY) && state() != savedState;
+    }
+
+    private long state()
+    {
+        return filter.number(null, 0) * 31 + changes.get();
+    }
+
+    /** Writes the file; with {@code isLast} after everything was written to disk. */
+    synchronized void save(boolean isLast)
+    {
+        if (!isFilled || !filter.isUsed())
+            return;
+        try
+        {
+            savedAt = System.nanoTime();
+            savedState = state();
+            ColumnFamilyStore table = filter.table;
+            boolean isWhole = isLast && isOnDisk(table);
+            Set<SSTableReader> there = new HashSet<>();
+            table.select(View.selectFunction(SSTableSet.CANONICAL)).sstables.forEach(there::add);
+            isWhole &= there.stream().allMatch(sstable -> held.contains(sstable.descriptor));
+            there.removeIf(sstable -> !held.contains(sstable.descriptor));
+            // The list first, the filter then.
+            Set<UUID> names = namesOf(there);
+            ByteBuffer bytes = filter.saved();
+            if (bytes == null)
+                return;
+            new SavedFilter(filter.name(), isWhole, names, bytes).write();
+            FileUtils.clean(bytes);
+        }
+        catch (IOException | RuntimeException failure)
+        {
+            LOGGER.warn("Lacuna: a filter cannot be saved as {}: after a restart all SSTables are read", filter.name().path(), failure);
+        }
+    }
+
+    private static boolean isOnDisk(ColumnFamilyStore table)
+    {
+        for (Memtable memtable : table.getTracker().getView().getAllMemtables())
+            if (!memtable.isClean())
+                return false;
+        return true;
+    }
+
+    /** The table takes part no more, or with other options. */
+    synchronized void forget()
+    {
+        isFilled = false;
+        try
+        {
+            Files.deleteIfExists(filter.name().path());
+        }
+        catch (IOException failure)
+        {
+            LOGGER.warn("Lacuna: {} cannot be deleted", filter.name().path(), failure);
+        }
+    }
+
+    private static Set<UUID> namesOf(Collection<SSTableReader> sstables)
+    {
+        Set<UUID> names = new HashSet<>();
+        sstables.forEach(sstable -> names.add(nameOf(sstable)));
+        return names;
+    }
+
+    /** Of what is in it: its number alone may come again, or be given to another file by hand. */
+    static UUID nameOf(SSTableReader sstable)
+    {
+        String name = String.join("/", sstable.descriptor.id.toString(), sstable.descriptor.version.toString(), digest(sstable.descriptor),
+                                  Long.toString(sstable.uncompressedLength()), Long.toString(sstable.onDiskLength()),
+                                  Long.toString(sstable.getMinTimestamp()), Long.toString(sstable.getMaxTimestamp()),
+                                  Long.toString(sstable.getTotalRows()), Long.toString(sstable.getDataCreationTime()));
+        return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The checksum of the data, as Cassandra has written it. */
+    private static String digest(Descriptor descriptor)
+    {
+        File file = descriptor.fileFor(Components.DIGEST);
+        try
+        {
+            return file.exists() ? Files.readString(file.toPath()) : "";
+        }
+        catch (IOException unreadable)
+        {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package lacuna.cassandra;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+
+import org.apache.cassandra.config.DatabaseDescriptor;
+
+/**
+ * A table's node filter as a file: whose it is, the SSTables whose keys it holds, and the filter, as
+ * {@code docs/format/node-filters.md} has it. The file lies beside Cassandra's saved caches, and may be deleted at any time.
+ *
+ * @param name what the filter is of
+ * @param isWhole whether the node had written everything to disk, in these SSTables and no others
+ * @param sstables their names ({@link FilterContents#nameOf})
+ * @param filter its bytes, in a direct buffer
+ */
+record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer filter)
+{
+    /** What tells filters apart: the table with its buckets, the mode, and the options that say which keys are in it. */
+    record Name(long high, long low, long mode, double rate, int sample)
+    {
+        Path path()
+        {
+            String file = String.format("lacuna-%016x%016x-%d.filter", high, low, mode);
+            return Path.of(DatabaseDescriptor.getSavedCachesLocation()).resolve(file);
+        }
+    }
+
+    /** Of a file, which is read into one buffer. */
+    static final long MAX_BYTES = Integer.MAX_VALUE - (1 << 20);
+    static final int MAGIC = 0x464e434c;
+    static final int VERSION = 1;
+    /** Magic, version and flags, name, number of SSTables. */
+    private static final int HEAD = 4 + 4 + 8 + 8 + 8 + 8 + 4 + 4;
+    private static final int WHOLE = 1 << 8;
+    private static final int CHECK = 4;
+
+    /** Puts it in place of the file that is there, at once; a crash leaves the one or the other. */
+    void write() throws IOException
+    {
+        Path path = name.path();
+        Path beside = path.resolveSibling(path.getFileName() + ".tmp");
+        Files.createDirectories(path.getParent());
+        ByteBuffer head = head();
+        CRC32C check = new CRC32C();
+        check.update(head.duplicate());
+        check.update(filter.duplicate());
+        ByteBuffer end = little(CHECK).putInt((int) check.getValue()).flip();
+        try (FileChannel channel = FileChannel.open(beside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE))
+        {
+            for (ByteBuffer part : new ByteBuffer[] { head, filter.duplicate(), end })
+                while (part.hasRemaining())
+                    channel.write(part);
+            channel.force(true);
+        }
+        Files.move(beside, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private ByteBuffer head()
+    {
+        ByteBuffer head = little(HEAD + 2 * Long.BYTES * sstables.size());
+        head.putInt(MAGIC).putInt(VERSION | (isWhole ? WHOLE : 0));
+        head.putLong(name.high).putLong(name.low).putLong(name.mode).putDouble(name.rate).putInt(name.sample);
+        head.putInt(sstables.size());
+        sstables.forEach(sstable -> head.putLong(sstable.getMostSignificantBits()).putLong(sstable.getLeastSignificantBits()));
+        return head.flip();
+    }
+
+    private static ByteBuffer little(int bytes)
+    {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** The file of this name; null if there is none, or if it is damaged or of other options. */
+    static SavedFilter read(Name name) throws IOException
+    {
+        try (FileChannel channel = FileChannel.open(name.path(), StandardOpenOption.READ))
+        {
+            long length = channel.size();
+            if (length < HEAD + CHECK || length > MAX_BYTES)
+                return null;
+            return of(name, channel.map(FileChannel.MapMode.READ_ONLY, 0, length).order(ByteOrder.LITTLE_ENDIAN));
+        }
+        catch (NoSuchFileException none)
+        {
+            return null;
+        }
+    }
+
+    /** From the bytes of a whole file. */
+    static SavedFilter of(Name name, ByteBuffer file)
+    {
+        int end = file.limit() - CHECK;
+        CRC32C check = new CRC32C();
+        check.update(file.duplicate().limit(end));
+        if (file.getInt(end) != (int) check.getValue() || file.getInt() != MAGIC)
+            return null;
+        int flags = file.getInt();
+        Name found = new Name(file.getLong(), file.getLong(), file.getLong(), file.getDouble(), file.getInt());
+        int count = file.getInt();
+        if ((flags & ~WHOLE) != VERSION || !found.equals(name) || count < 0 || count > (end - HEAD) / (2 * Long.BYTES))
+            return null;
+        Set<UUID> sstables = new HashSet<>();
+        for (int i = 0; i < count; i++)
+            sstables.add(new UUID(file.getLong(), file.getLong()));
+        return new SavedFilter(name, (flags & WHOLE) != 0, sstables, file.limit(end));
+    }
+}

@@ -1,0 +1,205 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Session;
+import org.junit.Assume;
+import org.junit.Test;
+
+/** A node that comes back takes its filters from their files, and reads only the SSTables that came since. */
+public class RestoredFilterTest
+{
+    private static final String TABLE = "k.guarded";
+    private static final int KEYS = 200;
+    private static final int DELETED = 20;
+    private static final String[] PROPERTIES = OnOneCluster.PROPERTIES;
+    /** A file a second, so that one knows the last deletion. */
+    private static final String[] OFTEN = Stream.concat(Stream.of(PROPERTIES), Stream.of("-Dlacuna.save_seconds=1")).toArray(String[]::new);
+
+    private final List<Session> coordinators = new ArrayList<>();
+    private Cluster cluster;
+    private Node second;
+
+    /** One life of a cluster after the other, since a start takes half a minute. */
+    @Test
+    public void nodesThatComeBackReadWhatCameSinceAndDenyNothing() throws Exception
+    {
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("restored-" + System.nanoTime());
+        try (Cluster running = new Cluster(work, 2).start(true, PROPERTIES))
+        {
+            cluster = running;
+            second = cluster.nodes.get(1);
+            cluster.nodes.forEach(node -> coordinators.add(cluster.session(node)));
+            fill();
+            knowsTheDead();
+
+            second.stop();
+            comesBack();
+            assertEquals("everything was on disk", 0, second("sstables_loaded"));
+            assertEquals(1, second("filters_restored"));
+            assertTrue("the dead are known without a proof", own("dead") >= DELETED);
+            isRight(KEYS);
+
+            // Flushed, compacted with what was there, and in the commit log alone.
+            for (int part = 0; part < 3; part++)
+            {
+                insert(KEYS + 50 * part, KEYS + 50 * (part + 1));
+                if (part < 2)
+                    cluster.flush("k");
+                if (part == 0)
+                    second.compact("k");
+            }
+            second.kill();
+            comesBack();
+            assertTrue("some came since", second("sstables_loaded") > 0);
+            assertEquals(1, second("filters_restored"));
+            isRight(KEYS + 150);
+
+            second.stop();
+            damage();
+            comesBack();
+            assertEquals(0, second("filters_restored"));
+            assertTrue("all are read", second("sstables_loaded") > 0);
+            isRight(KEYS + 150);
+        }
+    }
+
+    /**
+     * A deletion is lost with the commit log, after the filter that knew its key to be dead was saved: the row is alive again in the store, and
+     * is shown as without the plug-in. {@code -Dlacuna.checks=20000}, in the long tests only.
+     */
+    @Test
+    public void rowWhoseDeletionWasLostIsNotDenied() throws Exception
+    {
+        Assume.assumeTrue("a long test", Integer.getInteger("lacuna.checks", 0) > 0);
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("lost-deletion-" + System.nanoTime());
+        try (Cluster running = new Cluster(work, 1, CommitLog.LOST).start(true, OFTEN))
+        {
+            cluster = running;
+            Node node = cluster.nodes.get(0);
+            coordinators.add(cluster.session(node));
+            coordinators.add(coordinators.get(0));
+            create(1);
+            takesPart();
+            insert(0, DELETED);
+            cluster.flush("k");
+            delete();
+            knowsTheDead();
+            Thread.sleep(3_000);
+            node.killLosingWrites();
+            node.start(true, OFTEN);
+            cluster.awaitAll();
+            WithFilters.answersAgain(coordinators.get(0));
+            assertEquals(1, WithFilters.counter(coordinators.get(0), "filters_restored"));
+            for (int p = 0; p < DELETED; p++)
+                assertEquals("row " + p, 1, at(0, select(p), ConsistencyLevel.ONE));
+        }
+    }
+
+    private void create(int copies)
+    {
+        cluster.schema(coordinators.get(0), "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + copies + "}");
+        cluster.schema(coordinators.get(0), "CREATE TABLE " + TABLE + " (p int, c int, v int, PRIMARY KEY (p, c))");
+    }
+
+    private void takesPart()
+    {
+        cluster.schema(coordinators.get(0), TakingPart.begin(TABLE, "mode=safe bucket=16 learn_every=1 back_off=1"));
+    }
+
+    private void delete()
+    {
+        for (int p = 0; p < DELETED; p++)
+            at(0, "DELETE FROM " + TABLE + " WHERE p = " + p, ConsistencyLevel.ALL);
+    }
+
+    private void fill()
+    {
+        create(2);
+        insert(0, KEYS / 2);
+        cluster.flush("k");
+        takesPart();
+        insert(KEYS / 2, KEYS);
+        delete();
+        cluster.flush("k");
+    }
+
+    private void insert(int from, int to)
+    {
+        for (int p = from; p < to; p++)
+            at(p % 2, "INSERT INTO " + TABLE + " (p, c, v) VALUES (" + p + ", 1, 1)", ConsistencyLevel.ALL);
+    }
+
+    private void knowsTheDead() throws InterruptedException
+    {
+        for (int p = 0; p < DELETED; p++)
+            for (int attempt = 0; !WithFilters.isCounted(coordinators.get(0), "reads_skipped", TABLE, p); attempt++)
+            {
+                assertTrue("never skipped: " + p, attempt < 2_400);
+                at(0, select(p), ConsistencyLevel.ALL);
+                Thread.sleep(50);
+            }
+    }
+
+    private void comesBack() throws Exception
+    {
+        second.start(true, PROPERTIES);
+        cluster.awaitAll();
+        WithFilters.answersAgain(coordinators.get(1));
+        long start = System.nanoTime();
+        for (int attempt = 0; !WithFilters.isCounted(coordinators.get(0), "reads_skipped", TABLE, 1_000_000 + attempt); attempt++)
+        {
+            assertTrue("never skipped", attempt < 2_400);
+            Thread.sleep(50);
+        }
+        System.out.printf("restored: absent keys are skipped %d ms after the node answers%n", (System.nanoTime() - start) / 1_000_000);
+    }
+
+    /** Every key through every node, at ONE and at ALL: those before {@code end}, but for the deleted ones, and none after. */
+    private void isRight(int end)
+    {
+        for (int p = 0; p < end + 50; p++)
+            for (int through = 0; through < 2; through++)
+                for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.ALL })
+                    assertEquals(p + " through " + through + " at " + level, p >= DELETED && p < end ? 1 : 0, at(through, select(p), level));
+    }
+
+    /** A bit of the file in its middle. */
+    private void damage() throws IOException
+    {
+        Path file = second.savedFilters().stream().findFirst().orElseThrow();
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length / 2] ^= 1;
+        Files.write(file, bytes);
+    }
+
+    private static String select(int p)
+    {
+        return "SELECT * FROM " + TABLE + " WHERE p = " + p;
+    }
+
+    private int at(int through, String cql, ConsistencyLevel level)
+    {
+        return WithFilters.at(coordinators.get(through), cql, level);
+    }
+
+    private long second(String counter)
+    {
+        return WithFilters.counter(coordinators.get(1), counter);
+    }
+
+    private long own(String column)
+    {
+        String query = "SELECT " + column + " FROM lacuna.filters WHERE keyspace_name = 'k' AND table_name = 'guarded' AND node = 'own'";
+        return coordinators.get(1).execute(query).one().getLong(0);
+    }
+}
