@@ -34,7 +34,8 @@ impl Publisher {
         if !keeps_dead {
             filter.forget_deletions();
         }
-        let is_new = |own: &&mut Own| !own.is_ready && own.filter.key_count() == 0 && !own.filter.is_unknown();
+        let is_new =
+            |own: &&mut Own| !own.is_ready && own.filter.key_count() == 0 && !own.filter.is_unknown();
         let Some(own) = self.tables.get_mut(&table).filter(is_new) else { return Ok(false) };
         if filter.is_unknown() {
             return Ok(false);

@@ -29,7 +29,9 @@ fn no_acknowledged_write_is_denied_under_faults() {
         deleted += counts.skipped_of_deleted;
     }
     assert!(
-        ["crash", "pause", "sleep", "filter saved", "rebuild", "ring step"].iter().all(|fault| faults.contains(fault)),
+        ["crash", "pause", "sleep", "filter saved", "rebuild", "ring step"]
+            .iter()
+            .all(|fault| faults.contains(fault)),
         "{faults:?}"
     );
     assert!(skipped * 5 > absent && deleted > 1_000, "{skipped} of {absent} skipped, {deleted} deleted");

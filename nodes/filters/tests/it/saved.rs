@@ -62,7 +62,10 @@ fn only_a_filled_filter_is_saved_and_only_an_empty_one_restored() {
     assert!(filling.saved_table(TABLE).is_none() && filling.saved_table(TableId(8)).is_none());
     let saved = ready(0..500).saved_table(TABLE).unwrap();
     assert!(!filling.restore_table(TABLE, &saved, true).unwrap());
-    assert_eq!(filling.own_filter(TABLE).unwrap().key_count(), node(0..10).own_filter(TABLE).unwrap().key_count());
+    assert_eq!(
+        filling.own_filter(TABLE).unwrap().key_count(),
+        node(0..10).own_filter(TABLE).unwrap().key_count()
+    );
     assert!(!ready([].into_iter()).restore_table(TABLE, &saved, true).unwrap(), "peers may have it");
     assert!(!node([].into_iter()).restore_table(TableId(8), &saved, true).unwrap());
     let mut unknown = node([].into_iter());

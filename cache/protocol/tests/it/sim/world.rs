@@ -221,7 +221,8 @@ impl World {
     /// How many entries the cache servers hold.
     fn held(&self) -> u64 {
         let ranges = self.coordinator.table.ranges();
-        let of = |cache: &CacheModel| ranges.iter().map(|range| cache.entries(*range).count() as u64).sum::<u64>();
+        let of =
+            |cache: &CacheModel| ranges.iter().map(|range| cache.entries(*range).count() as u64).sum::<u64>();
         self.caches.iter().map(of).sum()
     }
 

@@ -47,7 +47,6 @@ struct Seen {
     hits: u64,
     reads: u64,
     log_calls: u64,
-    least_beta: u64,
 }
 
 /// The rows that the database has, read by a process of its own so to speak.
@@ -95,8 +94,7 @@ async fn storm(
         round += 1;
     }
     let counts = table.counts();
-    let (hits, reads, log_calls) = (counts.hits, counts.reads, counts.log_calls);
-    let mut seen = Seen { set_aside: 0, hits, reads, log_calls, least_beta };
+    let mut seen = Seen { set_aside: 0, hits: counts.hits, reads: counts.reads, log_calls: counts.log_calls };
     // Whatever is still buffered shows itself when the database gets it.
     all(&table, keys).await.map_err(|error| error.to_string())?;
     while let Ok(notice) = notices.try_recv() {
