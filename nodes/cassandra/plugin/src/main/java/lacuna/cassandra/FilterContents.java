@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
@@ -12,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.lifecycle.SSTableSet;
 import org.apache.cassandra.db.lifecycle.View;
@@ -63,7 +65,7 @@ final class FilterContents
     {
         try
         {
-            SavedFilter file = SavedFilter.read(filter.name());
+            SavedFilter file = SavedFilter.read(filter.name(), folder());
             if (file == null)
                 return;
             boolean keepsDead = file.isWhole() && file.sstables().equals(namesOf(filter.table.getLiveSSTables()));
@@ -77,7 +79,7 @@ final class FilterContents
         catch (IOException | RuntimeException unusable)
         {
             // Then every SSTable is read.
-            LOGGER.warn("Lacuna: the saved filter {} cannot be used", filter.name().path(), unusable);
+            LOGGER.warn("Lacuna: the saved filter {} cannot be used", filter.name().in(folder()), unusable);
         }
     }
 
@@ -153,12 +155,12 @@ final class FilterContents
             ByteBuffer bytes = filter.saved();
             if (bytes == null)
                 return;
-            new SavedFilter(filter.name(), isWhole, names, bytes).write();
+            new SavedFilter(filter.name(), isWhole, names, bytes).write(folder());
             FileUtils.clean(bytes);
         }
         catch (IOException | RuntimeException failure)
         {
-            LOGGER.warn("Lacuna: a filter cannot be saved as {}: after a restart all SSTables are read", filter.name().path(), failure);
+            LOGGER.warn("Lacuna: a filter cannot be saved as {}: after a restart all SSTables are read", filter.name().in(folder()), failure);
         }
     }
 
@@ -176,12 +178,18 @@ final class FilterContents
         isFilled = false;
         try
         {
-            Files.deleteIfExists(filter.name().path());
+            Files.deleteIfExists(filter.name().in(folder()));
         }
         catch (IOException failure)
         {
-            LOGGER.warn("Lacuna: {} cannot be deleted", filter.name().path(), failure);
+            LOGGER.warn("Lacuna: {} cannot be deleted", filter.name().in(folder()), failure);
         }
+    }
+
+    /** The files lie beside Cassandra's saved caches, and may be deleted at any time. */
+    private static Path folder()
+    {
+        return Path.of(DatabaseDescriptor.getSavedCachesLocation());
     }
 
     private static Set<UUID> namesOf(Collection<SSTableReader> sstables)

@@ -14,11 +14,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 
-import org.apache.cassandra.config.DatabaseDescriptor;
-
 /**
  * A table's node filter as a file: whose it is, the SSTables whose keys it holds, and the filter, as
- * {@code docs/format/node-filters.md} has it. The file lies beside Cassandra's saved caches, and may be deleted at any time.
+ * {@code docs/format/node-filters.md} has it.
  *
  * @param name what the filter is of
  * @param isWhole whether the node had written everything to disk, in these SSTables and no others
@@ -30,10 +28,9 @@ record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer fi
     /** What tells filters apart: the table with its buckets, the mode, and the options that say which keys are in it. */
     record Name(long high, long low, long mode, double rate, int sample)
     {
-        Path path()
+        Path in(Path folder)
         {
-            String file = String.format("lacuna-%016x%016x-%d.filter", high, low, mode);
-            return Path.of(DatabaseDescriptor.getSavedCachesLocation()).resolve(file);
+            return folder.resolve(String.format("lacuna-%016x%016x-%d.filter", high, low, mode));
         }
     }
 
@@ -47,11 +44,11 @@ record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer fi
     private static final int CHECK = 4;
 
     /** Puts it in place of the file that is there, at once; a crash leaves the one or the other. */
-    void write() throws IOException
+    void write(Path folder) throws IOException
     {
-        Path path = name.path();
+        Path path = name.in(folder);
         Path beside = path.resolveSibling(path.getFileName() + ".tmp");
-        Files.createDirectories(path.getParent());
+        Files.createDirectories(folder);
         ByteBuffer head = head();
         CRC32C check = new CRC32C();
         check.update(head.duplicate());
@@ -83,9 +80,9 @@ record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer fi
     }
 
     /** The file of this name; null if there is none, or if it is damaged or of other options. */
-    static SavedFilter read(Name name) throws IOException
+    static SavedFilter read(Name name, Path folder) throws IOException
     {
-        try (FileChannel channel = FileChannel.open(name.path(), StandardOpenOption.READ))
+        try (FileChannel channel = FileChannel.open(name.in(folder), StandardOpenOption.READ))
         {
             long length = channel.size();
             if (length < HEAD + CHECK || length > MAX_BYTES)

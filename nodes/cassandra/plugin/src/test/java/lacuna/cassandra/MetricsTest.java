@@ -59,6 +59,6 @@ public class MetricsTest extends WithFilters
         String t = guarded(1, "eventual");
         String log = cluster.nodes.get(0).log();
         assertTrue(log.contains("Lacuna 0.1.0 (native library " + Native.VERSION + "): answers from memory active"));
-        assertTrue(log.contains("Lacuna: table " + t + " takes part in mode eventual, options {learn_every=1, mode=eventual}"));
+        assertTrue(log.contains("Lacuna: table " + t + " takes part in mode eventual, options {back_off=1, learn_every=1, mode=eventual}"));
     }
 }

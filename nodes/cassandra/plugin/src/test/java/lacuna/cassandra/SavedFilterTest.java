@@ -13,8 +13,6 @@ import java.util.HexFormat;
 import java.util.Set;
 import java.util.UUID;
 
-import org.apache.cassandra.config.Config;
-import org.apache.cassandra.config.DatabaseDescriptor;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.Test;
@@ -34,12 +32,6 @@ public class SavedFilterTest
     public static void folder() throws Exception
     {
         folder = Files.createTempDirectory("lacuna-saved");
-        DatabaseDescriptor.clientInitialization(true, () ->
-        {
-            Config config = new Config();
-            config.saved_caches_directory = folder.toString();
-            return config;
-        });
     }
 
     @AfterClass
@@ -57,7 +49,7 @@ public class SavedFilterTest
 
     private static byte[] bytes() throws Exception
     {
-        return Files.readAllBytes(NAME.path());
+        return Files.readAllBytes(NAME.in(folder));
     }
 
     private static SavedFilter of(byte[] bytes)
@@ -68,7 +60,7 @@ public class SavedFilterTest
     @Test
     public void bytesOfTheFileStay() throws Exception
     {
-        filter(true).write();
+        filter(true).write(folder);
         String written = HexFormat.of().formatHex(bytes());
         assertTrue(written, written.startsWith(GOLDEN) && written.length() == GOLDEN.length() + 8);
     }
@@ -78,8 +70,8 @@ public class SavedFilterTest
     {
         for (boolean isWhole : new boolean[] { true, false })
         {
-            filter(isWhole).write();
-            SavedFilter read = SavedFilter.read(NAME);
+            filter(isWhole).write(folder);
+            SavedFilter read = SavedFilter.read(NAME, folder);
             assertEquals(isWhole, read.isWhole());
             assertEquals(SSTABLES, read.sstables());
             assertEquals(ByteBuffer.wrap(new byte[] { 10, 11, 12 }), read.filter());
@@ -89,7 +81,7 @@ public class SavedFilterTest
     @Test
     public void anyFlippedBitAndAnyCutIsFound() throws Exception
     {
-        filter(true).write();
+        filter(true).write(folder);
         byte[] bytes = bytes();
         assertNotNull(of(bytes));
         for (int bit = 0; bit < 8 * bytes.length; bit++)
@@ -100,20 +92,20 @@ public class SavedFilterTest
         }
         for (int length = 0; length < bytes.length; length++)
         {
-            Files.write(NAME.path(), java.util.Arrays.copyOf(bytes, length));
-            assertNull(length + " bytes", SavedFilter.read(NAME));
+            Files.write(NAME.in(folder), java.util.Arrays.copyOf(bytes, length));
+            assertNull(length + " bytes", SavedFilter.read(NAME, folder));
         }
     }
 
     @Test
     public void filtersOfOtherTablesAndOptionsAreNotTaken() throws Exception
     {
-        filter(true).write();
+        filter(true).write(folder);
         ByteBuffer file = ByteBuffer.wrap(bytes()).order(ByteOrder.LITTLE_ENDIAN);
         for (SavedFilter.Name other : new SavedFilter.Name[] { new SavedFilter.Name(2, -2, 2, 0.01, 1), new SavedFilter.Name(1, -3, 2, 0.01, 1),
                                                                new SavedFilter.Name(1, -2, 1, 0.01, 1), new SavedFilter.Name(1, -2, 2, 0.02, 1),
                                                                new SavedFilter.Name(1, -2, 2, 0.01, 16) })
             assertNull(other.toString(), SavedFilter.of(other, file.duplicate().order(ByteOrder.LITTLE_ENDIAN)));
-        assertNull("no file", SavedFilter.read(new SavedFilter.Name(9, 9, 2, 0.01, 1)));
+        assertNull("no file", SavedFilter.read(new SavedFilter.Name(9, 9, 2, 0.01, 1), folder));
     }
 }
