@@ -87,9 +87,9 @@ impl Default for Idle {
 }
 
 impl Idle {
-    /// A batch that began at one time has been read at another.
+    /// A batch that began at one time has been read at another, or is lost.
     fn has_taken(&mut self, began: u64, now: u64) {
-        let took = now - began;
+        let took = now.saturating_sub(began);
         if took > IDLE_MILLIS {
             self.batch = (self.batch / 2).max(1);
         } else if 4 * took < IDLE_MILLIS {
@@ -311,9 +311,7 @@ impl<A: Application> Owner<A> {
                 tasks.into_iter().for_each(|task| self.entries_of_task_answered(task));
             }
             (Some(InFlight::Values { last, idle_since }), CacheReply::Gathered(values)) => {
-                if let Some(began) = idle_since {
-                    self.patching.idle.has_taken(began, self.now);
-                }
+                self.idle_batch_ended(idle_since);
                 self.compact_values(&last, values);
             }
             (Some(InFlight::Delete { tasks, queries }), _) => {
@@ -326,8 +324,16 @@ impl<A: Application> Owner<A> {
 
     /// The values that were to be compacted did not come: another time.
     pub(super) fn values_are_lost(&mut self) {
-        self.patching.in_flight = None;
+        if let Some(InFlight::Values { idle_since, .. }) = self.patching.in_flight.take() {
+            self.idle_batch_ended(idle_since);
+        }
         self.send_changes();
+    }
+
+    fn idle_batch_ended(&mut self, since: Option<u64>) {
+        if let Some(began) = since {
+            self.patching.idle.has_taken(began, self.now);
+        }
     }
 
     fn entries_of_task_answered(&mut self, task: TaskId) {
