@@ -47,7 +47,7 @@ mod wire;
 pub use cache::Flaw;
 pub use cache::{
     Auto, AutoCounts, CacheCounts, CacheSettings, CacheStatus, ColumnStatus, Difference, HotRange,
-    Registered, Segment, ShadowCounts, guard_sql, run_guard_sql, unguard_sql,
+    Registered, Segment, ShadowCounts, guard_sql, log_sql, run_sql, unguard_sql, unlog_sql,
 };
 pub use lacuna_base::{Error, ErrorKind, Result};
 pub use options::Options;

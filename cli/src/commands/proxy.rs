@@ -19,6 +19,7 @@ Examples:
   lacuna proxy --config proxy.toml                  # every option by its name: upstream, listen, cache …
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
   lacuna proxy init --guard --register public.orders.customer --account-role lacuna --dry-run
+  lacuna proxy init --log --register public.orders.customer --dry-run
   lacuna proxy top 127.0.0.1:9600                   # what a proxy with --metrics does now
 
 Clients keep their users, passwords and databases, and connect to the proxy instead of the database. What is cached, what never,
@@ -78,8 +79,9 @@ pub(crate) struct ProxyArgs {
     /// Most columns under --auto, those of --register among them
     #[arg(long, value_name = "N", requires = "auto", default_value_t = 8)]
     pub(crate) auto_columns: usize,
-    /// How writes past the proxy are kept out: `rights`, no role but those of --writers may write; or `guard`, triggers refuse them
-    #[arg(long, value_name = "HOW", value_parser = ["rights", "guard"], requires = "cache")]
+    /// How writes past the proxy make no reader wrong: `rights`, no role but those of --writers may write; `guard`, triggers refuse
+    /// them; or `log`, they are read in the log of the database, for which each hit waits
+    #[arg(long, value_name = "HOW", value_parser = ["rights", "guard", "log"], requires = "cache")]
     pub(crate) writes: Option<String>,
     /// Roles that may write registered tables, because they connect through this proxy only, with commas between
     #[arg(long, value_name = "ROLES", value_delimiter = ',', requires = "cache")]
@@ -130,27 +132,32 @@ pub(crate) struct TopArgs {
     pub(crate) interval: u64,
 }
 
-/// Put triggers on tables by which writes past the proxy fail, or take them away
+/// Prepare tables for a proxy past which anybody may write, or take that away
 ///
-/// With them a proxy is started with `--writes guard`, and roles keep their rights.
+/// `--guard` puts triggers on them by which such writes fail, for `--writes guard`; `--log` lets the log of the database say enough of
+/// such writes, for `--writes log`.
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("how").args(["guard", "log"]).required(true))]
 pub(crate) struct InitArgs {
-    /// Guard the tables of these columns
-    #[arg(long, required = true)]
+    /// Triggers by which writes past the proxy fail
+    #[arg(long)]
     pub(crate) guard: bool,
+    /// Whole old rows and changes of definitions in the log
+    #[arg(long)]
+    pub(crate) log: bool,
     /// Columns that a proxy will register: SCHEMA.TABLE.COLUMN, with commas between
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
     pub(crate) register: Vec<String>,
-    /// The role of the proxy's own account
-    #[arg(long, value_name = "ROLE", required_unless_present = "remove")]
+    /// The role of the proxy's own account, which guards have to know
+    #[arg(long, value_name = "ROLE", required_unless_present_any = ["remove", "log"], conflicts_with = "log")]
     pub(crate) account_role: Option<String>,
-    /// Take the triggers away
+    /// Take it away
     #[arg(long)]
     pub(crate) remove: bool,
     /// Print the SQL and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// A login that owns the tables and may read all statistics: postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    /// A login that owns the tables and may read all statistics, for --log a superuser: postgres://USER:PASSWORD@HOST:PORT/DATABASE
     #[arg(long, value_name = "URL", required_unless_present = "dry_run")]
     pub(crate) account: Option<String>,
 }

@@ -70,8 +70,9 @@ fn of_sessions(counts: Counts) -> [Metric; 5] {
     ]
 }
 
-fn of_cache(counts: &CacheCounts) -> [Metric; 13] {
-    let CacheCounts { hits, misses, filled, writes, dropped, doubts, questions, .. } = *counts;
+fn of_cache(counts: &CacheCounts) -> [Metric; 14] {
+    let CacheCounts { hits, misses, filled, writes, dropped, logged, doubts, questions, .. } = *counts;
+    let of_log = "Transactions in the log of the database that touched registered columns.";
     let auto = counts.auto.as_ref();
     let added = auto.map_or(0, |auto| auto.registered.len());
     let refused = auto.map_or(0, |auto| auto.refused.len());
@@ -81,6 +82,7 @@ fn of_cache(counts: &CacheCounts) -> [Metric; 13] {
         ("cache_filled_total", "counter", "Replies that were kept.", filled),
         ("cache_writes_total", "counter", "Writes before which entries were dropped.", writes),
         ("cache_dropped_total", "counter", "Entries that writes have dropped.", dropped),
+        ("cache_logged_total", "counter", of_log, logged),
         ("cache_doubts_total", "counter", "Writes whose answer never came.", doubts),
         ("cache_questions_total", "counter", "Questions to sessions about their settings.", questions),
         ("cache_entries", "gauge", "Replies that are kept.", counts.entries as u64),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lacuna_base::{Error, Result};
 use lacuna_proxy::{
     Auto, CacheCounts, CacheSettings, Counts, Explanation, Options, Proxy, Registered, Suggestions, Upstream,
-    guard_sql, run_guard_sql, unguard_sql,
+    guard_sql, log_sql, run_sql, unguard_sql, unlog_sql,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
@@ -35,10 +35,12 @@ pub(crate) fn explain(sql: &str) -> errors::Result<()> {
     output.finish()
 }
 
-/// Puts guard triggers on tables, or takes them away; or prints the SQL that would.
+/// Puts guards on tables, or what their log needs, or takes it away; or prints the SQL that would.
 pub(crate) fn init(args: &InitArgs) -> errors::Result<()> {
     let registered: Registered = args.register.join(",").parse()?;
     let sql = match &args.account_role {
+        _ if args.log && args.remove => unlog_sql(&registered),
+        _ if args.log => log_sql(&registered),
         Some(role) if !args.remove => guard_sql(&registered, role),
         _ => unguard_sql(&registered),
     };
@@ -48,12 +50,9 @@ pub(crate) fn init(args: &InitArgs) -> errors::Result<()> {
         Some(account) => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
-            runtime.block_on(run_guard_sql(account, &sql))?;
-            output.line(if args.remove {
-                "the guard triggers are gone"
-            } else {
-                "the guard triggers are there"
-            })?;
+            runtime.block_on(run_sql(account, &sql))?;
+            let what = if args.log { "what the log needs is" } else { "the guard triggers are" };
+            output.line(&format!("{what} {}", if args.remove { "gone" } else { "there" }))?;
         }
     }
     output.finish()
@@ -167,9 +166,11 @@ fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
         settings =
             settings.with_auto(auto.with_max_tables(args.auto_tables).with_max_columns(args.auto_columns));
     }
-    if args.writes.as_deref() == Some("guard") {
-        settings = settings.with_guards();
-    }
+    settings = match args.writes.as_deref() {
+        Some("guard") => settings.with_guards(),
+        Some("log") => settings.with_log(),
+        _ => settings,
+    };
     Ok(match args.cache.as_deref() {
         Some("shadow") => Some(settings.with_shadow()),
         cache => cache.map(|_| settings),

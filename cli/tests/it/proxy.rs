@@ -1,7 +1,7 @@
 //! `lacuna proxy`: the process before a real PostgreSQL.
 
 use std::io::{Read as _, Write as _};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use lacuna_testkit::servers::Postgres;
 
@@ -85,13 +85,14 @@ fn a_cache_is_counted_and_its_rights_are_checked() {
     assert!(report.contains(&expected), "{expected}: {report}");
 }
 
+fn run(url: &str, sql: &str) -> Output {
+    Command::new("psql").args(["-X", "-q", "-A", "-t", url, "-c", sql]).output().unwrap()
+}
+
 /// With guard triggers no role is named: those that have the right write, through the proxy.
 #[test]
 fn guards_are_made_and_taken_away() {
     let Some(postgres) = Postgres::start() else { return };
-    let run = |url: &str, sql: &str| {
-        Command::new("psql").args(["-X", "-q", "-A", "-t", url, "-c", sql]).output().unwrap()
-    };
     let sql = "CREATE TABLE t (a NUMERIC(8, 2)); CREATE ROLE app LOGIN; GRANT SELECT, INSERT ON t TO app";
     takes_sessions(&postgres, sql);
     let folder = Folder::new();
@@ -317,4 +318,30 @@ fn a_file_with_something_else_in_it_is_refused() {
         let sentence = folder.run(&["proxy", "--config", file.path().to_str().unwrap()], "").sentence(2);
         assert!(sentence.contains(expected), "{text}: {sentence}");
     }
+}
+
+#[test]
+fn writes_past_a_proxy_that_reads_the_log_are_seen() {
+    let Some(postgres) = Postgres::start_with(&["wal_level=logical"]) else { return };
+    takes_sessions(&postgres, "CREATE TABLE t (a INT); INSERT INTO t VALUES (1)");
+    let folder = Folder::new();
+    let init = |more: &[&str]| {
+        let fixed = ["proxy", "init", "--log", "--register", "public.t.a", "--account", &postgres.url()];
+        folder.run(&[&fixed, more].concat(), "").done()
+    };
+    let sql = init(&["--dry-run"]);
+    assert!(sql.starts_with("BEGIN;") && sql.contains("REPLICA IDENTITY FULL;"), "{sql}");
+    assert_eq!(init(&[]), "what the log needs is there\n");
+    let (fixed, url) = (["--cache", "memory", "--writes", "log", "--register", "public.t.a"], postgres.url());
+    let listening = Listening::start(&[&fixed[..], &["--upstream", &url, "--account", &url]].concat());
+    for count in 1..20 {
+        let read = run(&listening.url("postgres"), "SELECT count(*) FROM t WHERE a = 1");
+        assert_eq!(String::from_utf8_lossy(&read.stdout), format!("{count}\n"));
+        assert!(run(&postgres.url(), "INSERT INTO t VALUES (1)").status.success());
+    }
+    listening.stop();
+    assert_eq!(init(&["--remove"]), "what the log needs is gone\n");
+    let both =
+        folder.run(&["proxy", "init", "--log", "--guard", "--register", "public.t.a", "--dry-run"], "");
+    assert!(both.sentence(2).contains("--guard"));
 }

@@ -19,6 +19,7 @@ pub(crate) struct Counters {
     pub(crate) filled: AtomicU64,
     pub(crate) held: AtomicU64,
     pub(crate) dropped: AtomicU64,
+    pub(crate) logged: AtomicU64,
     pub(crate) doubts: AtomicU64,
     pub(crate) questions: AtomicU64,
     pub(crate) hit_nanos: AtomicU64,
@@ -41,6 +42,8 @@ pub struct CacheCounts {
     pub writes: u64,
     /// Entries that writes have dropped.
     pub dropped: u64,
+    /// Transactions in the log of the database that have touched registered columns, those of the proxy's own sessions among them.
+    pub logged: u64,
     /// Writes whose answer never came.
     pub doubts: u64,
     /// Questions to sessions about their roles and settings.
@@ -77,6 +80,12 @@ impl Counters {
         }
     }
 
+    /// A transaction in the log has dropped these entries.
+    pub(crate) fn logged(&self, dropped: usize) {
+        count(&self.logged);
+        self.dropped.fetch_add(dropped as u64, Ordering::Relaxed);
+    }
+
     pub(crate) fn counts(&self) -> CacheCounts {
         let Self {
             hits,
@@ -84,6 +93,7 @@ impl Counters {
             filled,
             held,
             dropped,
+            logged,
             doubts,
             questions,
             hit_nanos,
@@ -98,6 +108,7 @@ impl Counters {
             filled: of(filled),
             writes: of(held),
             dropped: of(dropped),
+            logged: of(logged),
             doubts: of(doubts),
             questions: of(questions),
             hit_time: Duration::from_nanos(of(hit_nanos)),
@@ -132,6 +143,7 @@ impl CacheCounts {
             filled,
             writes,
             dropped,
+            logged,
             doubts,
             questions,
             entries,
@@ -146,6 +158,9 @@ impl CacheCounts {
             "cache: {hits} hits, {misses} misses, {filled} replies kept; {writes} writes dropped {dropped} entries, {doubts} of \
              them without an answer; {entries} entries of {bytes} bytes; {questions} questions to sessions\n"
         );
+        if *logged > 0 {
+            let _ = writeln!(text, "{logged} transactions in the log of the database");
+        }
         if let Some(shadow) = shadow {
             text.push_str(&shadow.report());
         }

@@ -71,6 +71,10 @@ impl Entries {
         Some(entry)
     }
 
+    pub(crate) fn contains(&self, key: &[u8]) -> bool {
+        self.by_key.contains_key(key)
+    }
+
     pub(crate) fn insert(
         &mut self,
         key: Key,

@@ -14,6 +14,7 @@ use lacuna_base::{Error, Result};
 use lacuna_cache::sql::{SqlValue, Statement, TableClaims};
 
 use super::registered::Registered;
+use super::sql_names::quoted;
 
 /// The table whose claim says which proxy may take writes.
 pub(super) const TABLE: (&str, &str) = ("lacuna_guard", "proxy");
@@ -63,11 +64,11 @@ pub fn unguard_sql(registered: &Registered) -> String {
     format!("BEGIN;\n{drops}COMMIT;\n")
 }
 
-/// Runs such SQL at a database.
+/// Runs SQL of [`guard_sql`] and its like at a database.
 ///
 /// # Errors
 /// Those of the database.
-pub async fn run_guard_sql(account: &str, sql: &str) -> Result<()> {
+pub async fn run_sql(account: &str, sql: &str) -> Result<()> {
     Ok(TableClaims::run(account, sql).await?)
 }
 
@@ -90,10 +91,6 @@ fn drops(schema: &str, table: &str) -> String {
     format!(
         "DROP TRIGGER IF EXISTS lacuna_guard ON {name};\nDROP TRIGGER IF EXISTS lacuna_guard_rows ON {name};\n"
     )
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// What a proxy says to the triggers.

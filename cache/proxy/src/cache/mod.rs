@@ -9,6 +9,7 @@
 //! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |
 //! | `identity.rs` | whose session it is, and in which settings |
 //! | `guard.rs` | triggers by which writes past the proxy fail |
+//! | `log/` | writes past the proxy, as the log of the database has them |
 //! | `auto.rs`, `watch/register.rs` | columns that are registered while it runs |
 //! | `catalogue/`, `watch/` | tables, columns and rights, at the start and as long as the proxy runs |
 //! | `counters.rs` | what happened |
@@ -29,6 +30,7 @@ mod effect;
 mod entries;
 mod guard;
 mod identity;
+mod log;
 mod plans;
 mod registered;
 mod results;
@@ -36,6 +38,7 @@ mod settings;
 mod shadow;
 mod shown;
 mod span;
+mod sql_names;
 mod status;
 mod values;
 mod watch;
@@ -59,9 +62,11 @@ pub(crate) use counters::{add_duration, count};
 pub(crate) use effect::{Effect, effect};
 pub(crate) use entries::About;
 use guard::Guard;
-pub use guard::{guard_sql, run_guard_sql, unguard_sql};
+pub use guard::{guard_sql, run_sql, unguard_sql};
 use identity::Identities;
 pub(crate) use identity::{Answer, Identity, NoIdentity, QUESTION};
+pub(crate) use log::Log;
+pub use log::{log_sql, unlog_sql};
 pub(crate) use plans::Plan;
 use plans::Plans;
 pub use registered::Registered;
@@ -87,6 +92,8 @@ pub(crate) struct Cache {
     advisor: Option<Advisor>,
     /// Set if triggers let no others write.
     guard: Option<Arc<Guard>>,
+    /// Set if writes past the proxy are read in the log.
+    pub(crate) log: Option<Arc<Log>>,
     /// Most bytes of all replies.
     max_bytes: usize,
     /// Longest reply that is kept.
@@ -136,6 +143,7 @@ impl Cache {
         catalogue: Catalogue,
         advisor: Option<Advisor>,
         guard: Option<Arc<Guard>>,
+        log: Option<Arc<Log>>,
     ) -> Self {
         let results = Results::new(settings.registered.len(), settings.bytes);
         #[cfg(feature = "flaws")]
@@ -147,6 +155,7 @@ impl Cache {
             shadow: settings.is_shadow.then(Shadow::default),
             advisor,
             guard,
+            log,
             max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
@@ -194,6 +203,15 @@ impl Cache {
             return false;
         }
         self.advisor.is_some()
+    }
+
+    /// Whether a hit waits for the log.
+    pub(crate) fn waits_for_log(&self) -> bool {
+        #[cfg(feature = "flaws")]
+        if self.flaw == Some(Flaw::NoLogWait) {
+            return false;
+        }
+        self.log.is_some()
     }
 
     #[cfg(feature = "flaws")]
@@ -259,20 +277,17 @@ impl Cache {
         processes.left.insert(pid);
     }
 
+    /// Why nothing is shown, if that is so.
+    pub(crate) fn closed(&self) -> Option<String> {
+        self.results.closed().or_else(|| self.log.as_ref()?.problem())
+    }
+
     pub(crate) fn counts(&self) -> CacheCounts {
         let (entries, bytes) = self.results.size();
         let tables = self.reading().catalogue.table_count();
         let shadow = self.shadow.as_ref().map(Shadow::counts);
         let auto = self.advisor.as_ref().map(Advisor::counts);
-        CacheCounts {
-            entries,
-            bytes,
-            tables,
-            closed: self.results.closed(),
-            shadow,
-            auto,
-            ..self.counters.counts()
-        }
+        CacheCounts { entries, bytes, tables, closed: self.closed(), shadow, auto, ..self.counters.counts() }
     }
 }
 

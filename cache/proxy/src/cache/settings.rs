@@ -1,5 +1,7 @@
 //! What a cache is started with.
 
+use lacuna_base::{Error, Result};
+
 use super::auto::Auto;
 use super::registered::Registered;
 
@@ -21,10 +23,21 @@ pub struct CacheSettings {
     pub(crate) writers: Vec<String>,
     pub(crate) bytes: usize,
     pub(crate) is_shadow: bool,
-    pub(crate) is_guarded: bool,
+    pub(crate) past: Past,
     pub(crate) auto: Option<Auto>,
     #[cfg(feature = "flaws")]
     pub(crate) flaw: Option<Flaw>,
+}
+
+/// What keeps writes past the proxy from making readers wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Past {
+    /// No role has the right to write there.
+    Rights,
+    /// Triggers refuse them.
+    Guards,
+    /// They are read in the log.
+    Log,
 }
 
 /// A rule that is left out, so that a test can see whether it would be missed.
@@ -40,6 +53,10 @@ pub enum Flaw {
     NoRole,
     /// A transaction is forgotten that has written before a column was registered.
     NoLongView,
+    /// A hit does not wait until the log was read.
+    NoLogWait,
+    /// A transaction in the log is taken for one that reads show.
+    NoSettling,
 }
 
 impl CacheSettings {
@@ -53,7 +70,7 @@ impl CacheSettings {
             writers: Vec::new(),
             bytes: 64 << 20,
             is_shadow: false,
-            is_guarded: false,
+            past: Past::Rights,
             auto: None,
             #[cfg(feature = "flaws")]
             flaw: None,
@@ -71,7 +88,15 @@ impl CacheSettings {
     /// its writes fail past the proxy. The proxy does not start while a registered table has none.
     #[must_use]
     pub fn with_guards(self) -> Self {
-        Self { is_guarded: true, ..self }
+        Self { past: Past::Guards, ..self }
+    }
+
+    /// Lets anybody write past the proxy, and reads in the log of the database what they have changed: a hit waits until the log was
+    /// read as far as it was written when the statement came. The database needs what [`log_sql`](crate::log_sql) makes,
+    /// `wal_level = logical`, and an account with the right `REPLICATION` and a password in its URL, if it has one.
+    #[must_use]
+    pub fn with_log(self) -> Self {
+        Self { past: Past::Log, ..self }
     }
 
     /// Bytes of replies that are kept at most, with what it takes to find them.
@@ -92,6 +117,18 @@ impl CacheSettings {
     #[must_use]
     pub fn with_auto(self, auto: Auto) -> Self {
         Self { auto: Some(auto), ..self }
+    }
+
+    /// # Errors
+    /// `InvalidInput` if they do not go together.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.past == Past::Log && (self.auto.is_some() || self.is_shadow) {
+            return Err(Error::invalid_input(
+                "a cache that reads the log answers, and registers no columns while it runs: leave out the shadow and the automatic \
+                 registration, or keep writers out by rights or guards",
+            ));
+        }
+        Ok(())
     }
 
     #[cfg(feature = "flaws")]

@@ -147,6 +147,19 @@ impl<'b> Values<'b> {
     }
 }
 
+/// The integer that stands for a value of a column of this kind, from the text that the server prints of it with dates in ISO form;
+/// `None` if it is printed in another form.
+pub(crate) fn printed(text: &str, kind: Kind) -> Option<i64> {
+    match kind {
+        Kind::Integer => plain_integer(text),
+        Kind::Moment(moment) => moment.read(text),
+        Kind::Numeric(_) => Numeric::read(text).as_ref().map(Numeric::place),
+        Kind::Bytewise => Some(first_bytes(text.as_bytes())),
+        Kind::Uuid => uuid(text.as_bytes()),
+        Kind::Bool | Kind::Text | Kind::Shown | Kind::Other => None,
+    }
+}
+
 /// From the first to the last of these values, if all are known.
 fn hull(values: impl Iterator<Item = Option<i64>>) -> Option<Span> {
     let points = values.map(|value| value.map(|value| Span { low: value, high: value }));

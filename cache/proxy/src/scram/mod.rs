@@ -10,6 +10,7 @@
 
 mod attributes;
 mod client;
+mod password;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
 pub(crate) use client::ClientLogin;
+pub(crate) use password::PasswordLogin;
 pub(crate) use server::{Proven, ServerLogin};
 pub(crate) use verifier::Verifier;
 

@@ -39,3 +39,15 @@ pub(crate) fn severity_and_code(body: &[u8]) -> Option<(Severity, &[u8])> {
     }
     severity.zip(code)
 }
+
+/// What an `ErrorResponse` says, for people.
+pub(crate) fn error_sentence(body: &[u8]) -> String {
+    let mut fields = Fields::new(body);
+    while let Some(field) = fields.byte().filter(|&field| field != 0) {
+        let Some(text) = fields.text() else { break };
+        if field == b'M' {
+            return String::from_utf8_lossy(text).into_owned();
+        }
+    }
+    "an error without a sentence".to_owned()
+}

@@ -13,7 +13,7 @@ pub(crate) mod startup;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use error_response::{Severity, error_response, severity_and_code};
+pub(crate) use error_response::{Severity, error_response, error_sentence, severity_and_code};
 pub(crate) use fields::Fields;
 pub(crate) use framer::{BadLength, Framer, Message};
 pub(crate) use inbox::{Inbox, Next};

@@ -11,6 +11,9 @@ const CANCEL: i32 = 80_877_102;
 const SSL: i32 = 80_877_103;
 const GSS: i32 = 80_877_104;
 
+/// Version 3.0, which every server speaks.
+pub(crate) const VERSION_3_0: i32 = 3 << 16;
+
 /// The first byte of TLS without a request before it (`sslnegotiation=direct` of PostgreSQL 17).
 pub(crate) const TLS_HANDSHAKE: u8 = 0x16;
 

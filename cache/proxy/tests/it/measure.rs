@@ -14,6 +14,7 @@ use lacuna_proxy::Suggestions;
 use lacuna_testkit::servers::{Postgres, free_port};
 use tempfile::TempDir;
 
+use crate::cache::log;
 use crate::cache::setting::Setting;
 use crate::world::{World, eventually, psql, run};
 
@@ -88,6 +89,50 @@ fn cached_ranges_beside_direct() {
     let counts = setting.counts();
     println!("{} hits, {} misses", counts.hits, counts.misses);
     assert!(counts.hits > 20 * counts.misses, "{counts:?}");
+}
+
+/// The same with a stranger that writes a thousand rows a second past the proxy, which reads the log: ranges of five rows, and
+/// sums over 2,000.
+#[test]
+#[ignore = "a measurement"]
+fn ranges_before_a_log_beside_direct() {
+    let table = "CREATE TABLE orders (id INT PRIMARY KEY, customer BIGINT, note TEXT); \
+        INSERT INTO orders SELECT n, n, repeat('n', 100) FROM generate_series(1, 10000) AS n; \
+        CREATE INDEX ON orders (customer); ANALYZE orders; CREATE ROLE reader LOGIN; GRANT SELECT ON orders TO reader";
+    let Some(setting) = log::logged_over(table) else { return };
+    let direct = setting.postgres.url();
+    let scripts = tempfile::tempdir().unwrap();
+    let script = |name: &str, text: &str| {
+        let path = scripts.path().join(name).display().to_string();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let write =
+        script("write", "\\set n random(6001, 10000)\nUPDATE orders SET note = md5(note) WHERE id = :n;\n");
+    let five = "\\set n random(1, 1000)\n\\set m :n + 4\n\
+        SELECT id, customer, note FROM orders WHERE customer BETWEEN :n AND :m;\n";
+    let sum = "\\set n random(1, 1000)\n\\set m :n + 2000\n\
+        SELECT count(*), sum(id) FROM orders WHERE customer BETWEEN :n AND :m;\n";
+    let subject = |name, url: String, pid| Subject { name, url, pid };
+    let subjects = [
+        subject("direct", direct.clone(), None),
+        subject("cached", with_port(&direct, setting.proxy().address().port()), Some(std::process::id())),
+    ];
+    let mut stranger = Command::new("pgbench")
+        .args(["-n", "-f", &write, "-R", "1000", "-c", "2", "-T", "86400", &direct])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for (name, text) in [("five rows", five), ("a sum of 2,000", sum)] {
+        println!("{name}");
+        measure_all(&subjects, &["-f", &script("read", text)]);
+    }
+    drop(stranger.kill());
+    drop(stranger.wait());
+    let counts = setting.counts();
+    println!("{}", counts.report());
+    assert!(counts.hits > 20 * counts.misses && counts.logged > 1_000, "{counts:?}");
 }
 
 /// In each mode, with one connection and with 16; `script` are the arguments of `pgbench` that say what is run.

@@ -13,7 +13,9 @@ use lacuna_base::{Error, Result};
 use lacuna_cache::sql::{SqlValue, Statement};
 
 use super::registered::Registered;
+use super::settings::Past;
 use super::span::ColumnId;
+use super::{guard, log};
 use crate::recognise::harmless::{self, Mentions};
 use added::Added;
 
@@ -61,15 +63,16 @@ pub(crate) enum Meant<'c> {
 }
 
 /// The question whose rows [`Catalogue::read`] takes.
-/// `guard` is what guard triggers must do, if they take the place of rights.
-pub(super) fn question(registered: &Registered, writers: &[String], guard: Option<&str>) -> Statement {
+/// `past` says what must be there in place of rights.
+pub(super) fn question(registered: &Registered, writers: &[String], past: Past) -> Statement {
     let lines: Vec<String> = registered.tables().map(|(schema, name)| format!("{schema}\t{name}")).collect();
     Statement::new(queries::FACTS)
         .with(lines.join("\n"))
         .with(writers.join("\n"))
         .with(harmless::called())
         .with(harmless::stable())
-        .with(guard.unwrap_or_default())
+        .with(if past == Past::Guards { guard::BODY } else { "" })
+        .with(if past == Past::Log { log::BODY } else { "" })
 }
 
 /// The rows of a question as texts.
@@ -147,6 +150,16 @@ impl Catalogue {
                         .to_owned(),
                 );
             }
+            "trigger" => {
+                return Some(
+                    "the event trigger lacuna_log is missing, changed or not enabled: lacuna proxy init --log makes it".to_owned(),
+                );
+            }
+            "streamer" => {
+                return Some(format!(
+                    "the proxy's account may not read the log: ALTER ROLE \"{first}\" REPLICATION"
+                ));
+            }
             "standby" => return Some("the server is a standby, which is late".to_owned()),
             "encoding" => return Some("the database's encoding is not UTF8".to_owned()),
             _ => return Some(format!("the catalogue says {kind}, which is not known here")),
@@ -160,6 +173,11 @@ impl Catalogue {
             let (registered, _) = table.registered.iter().find(|(_, number)| *number == column)?;
             Some((format!("{schema}.{name}.{registered}"), *table.columns.get(registered)?))
         })
+    }
+
+    /// The registered table of this name.
+    pub(super) fn registered_table(&self, schema: &str, table: &str) -> Option<&Table> {
+        self.tables.get(&(schema.to_owned(), table.to_owned()))
     }
 
     /// Registered tables.

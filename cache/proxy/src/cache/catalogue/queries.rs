@@ -2,7 +2,7 @@
 //!
 //! The parameters of [`FACTS`] are the registered tables, a line each: schema, tab, table; and the roles that are allowed to
 //! write, a line each; the names that statements may call, and those of them that must not be volatile; the body of guard triggers, or
-//! nothing if rights keep others from writing. Objects of users have numbers from 16,384 on.
+//! nothing; the body of the event trigger of the log, or nothing. If both are nothing, rights keep others from writing. Objects of users have numbers from 16,384 on.
 
 /// What [`super::Catalogue`] is made of.
 pub(super) const FACTS: &str = "
@@ -24,7 +24,7 @@ paths (id) AS (
     ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = p.id AND d.classid = 'pg_catalog.pg_rewrite'::regclass
     JOIN pg_catalog.pg_rewrite AS w ON w.oid = d.objid),
 may (id) AS (
-    SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE $5::text = '' AND (r.rolsuper
+    SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE $5::text = '' AND $6::text = '' AND (r.rolsuper
     OR (r.rolcreaterole AND current_setting('server_version_num')::int < 160000)
     OR r.rolname IN ('pg_write_server_files', 'pg_execute_server_program')
     OR EXISTS (SELECT FROM paths AS p JOIN pg_catalog.pg_class AS c ON c.oid = p.id
@@ -99,13 +99,25 @@ UNION ALL SELECT 'account', '', '', '', '', '' WHERE $5::text <> '' AND NOT pg_h
 -- What no trigger sees: rows are written anew, or triggers were off for a while.
 UNION ALL SELECT 'version', 'guards', coalesce((SELECT string_agg(t.id::text || ' ' || t.relfilenode::text || ' ' || g.oid::text || ' ' || g.xmin::text, ' ' ORDER BY t.id, g.oid)
     FROM tables AS t JOIN pg_catalog.pg_trigger AS g ON g.tgrelid = t.id), ''), '', '', '' WHERE $5::text <> ''
+-- The log has whole rows from before a change, and a message for each change of a definition.
+UNION ALL SELECT 'wrong', nspname::text, relname::text, 'the log has no whole rows of it from before a change: lacuna proxy init --log sets REPLICA IDENTITY FULL', '', ''
+    FROM tables WHERE $6::text <> '' AND relreplident <> 'f'
+UNION ALL SELECT 'trigger', '', '', '', '', '' WHERE $6::text <> '' AND NOT EXISTS (SELECT FROM pg_catalog.pg_event_trigger AS e
+    JOIN pg_catalog.pg_proc AS f ON f.oid = e.evtfoid JOIN pg_catalog.pg_namespace AS n ON n.oid = f.pronamespace
+    WHERE n.nspname = 'lacuna_log' AND f.proname = 'define' AND e.evtname = 'lacuna_log' AND e.evtevent = 'ddl_command_end' AND e.evtenabled = 'A' AND e.evttags IS NULL AND f.prosrc = $6::text
+    AND NOT f.prosecdef AND f.proconfig = ARRAY['search_path=pg_catalog, pg_temp'])
+UNION ALL SELECT 'streamer', rolname::text, '', '', '', '' FROM pg_catalog.pg_roles
+    WHERE $6::text <> '' AND rolname = current_user AND NOT rolsuper AND NOT rolreplication
+UNION ALL SELECT 'version', 'log', coalesce((SELECT string_agg(t.id::text || ' ' || t.relfilenode::text, ' ' ORDER BY t.id) FROM tables AS t), ''),
+    coalesce((SELECT string_agg(e.oid::text || ' ' || e.xmin::text, ' ' ORDER BY e.oid) FROM pg_catalog.pg_event_trigger AS e WHERE e.evtname = 'lacuna_log'), ''), '', ''
+    WHERE $6::text <> ''
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'its rows change with those of another table by the foreign key ' || conname, '', ''
     FROM tables JOIN pg_catalog.pg_constraint ON conrelid = tables.id
     WHERE contype = 'f' AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd'))
 UNION ALL SELECT 'acts', nspname::text, relname::text, '', '', '' FROM tables
     WHERE EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE confrelid = tables.id AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd')))
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'a subscription writes it', '', ''
-    FROM tables WHERE EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = tables.id)
+    FROM tables WHERE $6::text = '' AND EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = tables.id)
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'a default, an index or a constraint of it calls a function that is not PostgreSQL''s own', '', ''
     FROM tables WHERE EXISTS (SELECT FROM pg_catalog.pg_depend AS d WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass AND d.refobjid >= 16384 AND (
         (d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid IN (SELECT oid FROM pg_catalog.pg_attrdef WHERE adrelid = tables.id))

@@ -277,6 +277,17 @@ impl Results {
         (is_late || state.serves_until_ms < now).then(|| why.to_owned())
     }
 
+    /// Whether definitions are those of the last reading, as far as is known.
+    pub(crate) fn knows_definitions(&self) -> bool {
+        self.lock().is_open(self.now_ms())
+    }
+
+    /// Whether a reply to the statement of this identity is there.
+    pub(crate) fn has(&self, key: &[u8]) -> bool {
+        let state = self.lock();
+        state.is_open(self.now_ms()) && state.entries.contains(key)
+    }
+
     pub(crate) fn now_ms(&self) -> u64 {
         self.clock.now_ms()
     }

@@ -22,8 +22,8 @@ use super::auto::Advisor;
 use super::catalogue::{self, Catalogue, Fact};
 use super::guard::{self, Guard};
 use super::registered::Registered;
-use super::settings::CacheSettings;
-use super::{Cache, Processes};
+use super::settings::{CacheSettings, Past};
+use super::{Cache, Log, Processes, log};
 use crate::suggest::Suggestions;
 
 /// Pause between two looks at server processes.
@@ -43,6 +43,8 @@ pub(crate) struct Watch {
     cache: Arc<Cache>,
     watcher: Arc<Watcher>,
     task: JoinHandle<()>,
+    /// Reads the log.
+    follower: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
@@ -50,6 +52,7 @@ struct Watcher {
     claims: TableClaims,
     tables: Mutex<Tables>,
     writers: Vec<String>,
+    past: Past,
     guard: Option<Arc<Guard>>,
 }
 
@@ -76,13 +79,17 @@ impl Watch {
         settings: &CacheSettings,
         suggestions: Option<&Arc<Suggestions>>,
     ) -> Result<(Arc<Cache>, Self)> {
+        settings.check()?;
         let claims = TableClaims::open(&settings.account).await?;
         let registered = settings.registered.clone();
         let tables = Mutex::new(Tables { registered: registered.clone(), claimed: Vec::new() });
-        let mut watcher = Watcher { claims, tables, writers: settings.writers.clone(), guard: None };
-        let body = settings.is_guarded.then_some(guard::BODY);
-        let catalogue = watcher.reading_with(&registered, body).await?;
-        if settings.is_guarded {
+        let (writers, past) = (settings.writers.clone(), settings.past);
+        let mut watcher = Watcher { claims, tables, writers, past, guard: None };
+        if past == Past::Log {
+            log::check(&settings.account, &watcher.claims).await?;
+        }
+        let catalogue = watcher.reading(&registered).await?;
+        if past == Past::Guards {
             let (schema, table) = guard::TABLE;
             watcher.claim(schema, table).await?;
             watcher.guard = Some(Arc::new(Guard::begin(&settings.account).await?));
@@ -92,15 +99,22 @@ impl Watch {
         }
         let advisor = settings.auto.zip(suggestions.cloned());
         let advisor = advisor.map(|(auto, suggestions)| Advisor::new(auto, suggestions));
-        let cache = Arc::new(Cache::new(settings, catalogue, advisor, watcher.guard.clone()));
+        let log = (past == Past::Log).then(|| Arc::new(Log::new()));
+        let cache = Arc::new(Cache::new(settings, catalogue, advisor, watcher.guard.clone(), log.clone()));
         let watcher = Arc::new(watcher);
+        let follower = log.map(|log| tokio::spawn(log::follow(settings.account.clone(), cache.clone(), log)));
         let task = tokio::spawn(watch(watcher.clone(), cache.clone()));
-        Ok((cache.clone(), Self { cache, watcher, task }))
+        Ok((cache.clone(), Self { cache, watcher, task, follower }))
+    }
+
+    fn abort(&self) {
+        self.task.abort();
+        self.follower.iter().for_each(JoinHandle::abort);
     }
 
     /// Shows nothing any more, and gives the tables back.
     pub(crate) async fn stop(self) {
-        self.task.abort();
+        self.abort();
         self.cache.results.close("the proxy stops");
         let claimed = self.watcher.lock().claimed.clone();
         for claim in claimed {
@@ -112,7 +126,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.task.abort();
+        self.abort();
         self.cache.results.close("the proxy has stopped");
     }
 }
@@ -187,12 +201,8 @@ impl Watcher {
     }
 
     async fn reading(&self, registered: &Registered) -> Result<Catalogue> {
-        self.reading_with(registered, self.guard.as_ref().map(|_| guard::BODY)).await
-    }
-
-    async fn reading_with(&self, registered: &Registered, guard: Option<&str>) -> Result<Catalogue> {
         let writers = &self.writers;
-        let rows = self.claims.rows(&catalogue::question(registered, writers, guard)).await?;
+        let rows = self.claims.rows(&catalogue::question(registered, writers, self.past)).await?;
         Catalogue::read(catalogue::facts(rows)?, registered, writers)
     }
 

@@ -17,9 +17,10 @@ mod serve;
 mod state;
 
 use std::io;
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
@@ -35,7 +36,7 @@ use crate::wire::{self, Inbox};
 
 use flight::flight;
 use received::Received;
-use serve::Served;
+use serve::{Logged, Served};
 use state::State;
 
 /// How long a session may take to say who it is.
@@ -111,9 +112,10 @@ impl Session<'_> {
         writer: &tokio::sync::Mutex<&mut W>,
     ) -> Result<Done, End> {
         let mut out = Vec::new();
+        let mut logged = Logged::Unasked;
         loop {
             if !inbox.rest().is_empty() {
-                match self.served(&inbox) {
+                match self.served(&inbox, mem::replace(&mut logged, Logged::Unasked)) {
                     Served::Reply(reply) => {
                         inbox.take_all();
                         let mut writer = writer.lock().await;
@@ -123,6 +125,10 @@ impl Session<'_> {
                         if self.ask(upstream).await.is_err() {
                             return Ok(Done::Receiving);
                         }
+                        continue;
+                    }
+                    Served::Wait => {
+                        logged = self.waits_for_log().await;
                         continue;
                     }
                     Served::Relay => {
@@ -142,9 +148,18 @@ impl Session<'_> {
         }
     }
 
-    fn served(&self, inbox: &Inbox) -> Served {
+    fn served(&self, inbox: &Inbox, logged: Logged) -> Served {
         let flight = Some(inbox.rest()).filter(|_| inbox.is_between_messages()).and_then(flight);
-        flight.map_or(Served::Relay, |flight| self.serve(&flight))
+        flight.map_or(Served::Relay, |flight| self.serve(&flight, logged))
+    }
+
+    /// Waits until the log was read as far as it is written now.
+    async fn waits_for_log(&self) -> Logged {
+        let begun = Instant::now();
+        match &self.cache.log {
+            Some(log) if log.is_read_so_far().await => Logged::ReadSoFar(begun),
+            _ => Logged::Unread,
+        }
     }
 
     /// Asks the session who it is, and waits for the answer.

@@ -12,6 +12,17 @@ use crate::cache::{Comparison, Effect, Identity, Plan, add_duration, count, effe
 use crate::recognise::strict::Statement;
 use crate::wire::Fields;
 
+/// What is known of the log since a statement came.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Logged {
+    /// It was not asked.
+    Unasked,
+    /// Everything that was committed before this moment has been dropped.
+    ReadSoFar(Instant),
+    /// It is not read, or is late.
+    Unread,
+}
+
 /// What becomes of a statement that came alone.
 #[derive(Debug)]
 pub(super) enum Served {
@@ -19,6 +30,8 @@ pub(super) enum Served {
     Reply(Vec<u8>),
     /// The session must be asked first who it is.
     Ask,
+    /// The log must be read first.
+    Wait,
     /// It goes to the server.
     Relay,
 }
@@ -34,7 +47,7 @@ impl Session<'_> {
     }
 
     /// What becomes of a statement that came alone.
-    pub(super) fn serve(&self, flight: &Flight<'_>) -> Served {
+    pub(super) fn serve(&self, flight: &Flight<'_>, logged: Logged) -> Served {
         let mut state = self.lock();
         let Some(transaction) = self.following.rest().filter(|_| !state.is_lost && !state.is_mid_message)
         else {
@@ -61,13 +74,16 @@ impl Session<'_> {
             self.cache.counters.relayed(reason);
             return Served::Relay;
         };
-        let begun = Instant::now();
         let key = mem::take(&mut state.key);
         let key = key_of(key, &plan, identity, flight);
-        let served = if self.cache.shadow.is_some() {
-            self.would_be_hit(&mut state, &plan, &key, transaction)
-        } else {
-            self.hit(&mut state, &plan, flight, &key, transaction, begun)
+        let served = match logged {
+            Logged::Unread => None,
+            Logged::Unasked if self.cache.waits_for_log() => {
+                self.cache.results.has(&key).then_some(Served::Wait)
+            }
+            _ if self.cache.shadow.is_some() => self.would_be_hit(&mut state, &plan, &key, transaction),
+            Logged::Unasked => self.hit(&mut state, &plan, flight, &key, transaction, Instant::now()),
+            Logged::ReadSoFar(begun) => self.hit(&mut state, &plan, flight, &key, transaction, begun),
         };
         let served = served.unwrap_or_else(|| {
             self.miss(&mut state, &plan, flight, &key, transaction);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use lacuna_proxy::{CacheSettings, Registered, guard_sql, run_guard_sql, unguard_sql};
+use lacuna_proxy::{CacheSettings, Registered, guard_sql, run_sql, unguard_sql};
 
 use super::setting::{Setting, TABLE, ask, login, run, runtime, server, server_with, settings, start};
 use crate::raw::{Raw, error_field, query};
@@ -392,7 +392,7 @@ fn guards_wait_for_writers() {
     let (url, is_there) = (postgres.url(), &AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(move || {
-            runtime().block_on(run_guard_sql(&url, &guard_sql(&columns(), "postgres"))).unwrap();
+            runtime().block_on(run_sql(&url, &guard_sql(&columns(), "postgres"))).unwrap();
             is_there.store(true, Ordering::SeqCst);
         });
         let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'orders'::regclass";
@@ -402,7 +402,7 @@ fn guards_wait_for_writers() {
     });
     let write = "UPDATE orders SET note = 'later' WHERE id = 7";
     assert_eq!(refused(&mut writer, write).unwrap().0, "LA002");
-    runtime().block_on(run_guard_sql(&postgres.url(), &unguard_sql(&columns()))).unwrap();
+    runtime().block_on(run_sql(&postgres.url(), &unguard_sql(&columns()))).unwrap();
     assert_eq!(refused(&mut writer, write), None);
 }
 

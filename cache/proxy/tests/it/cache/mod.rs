@@ -4,6 +4,7 @@ mod auto;
 mod guards;
 mod history;
 mod identities;
+pub(crate) mod log;
 mod lookups;
 mod moments;
 mod numbers;

@@ -11,13 +11,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lacuna_proxy::{Auto, CacheCounts, CacheSettings, Flaw, Options, Registered};
+use lacuna_proxy::{Auto, CacheCounts, CacheSettings, Flaw, Options, Registered, log_sql};
+use lacuna_testkit::servers::Postgres;
 
 use clients::{defines, reads, trespasses, writes};
 
 pub(crate) use clients::Random;
 
-use super::setting::{runtime, server, settings};
+use super::setting::{runtime, server, server_with, settings};
 use super::tap::Tap;
 use crate::world::{eventually, psql};
 
@@ -29,6 +30,14 @@ const UNDONE: i64 = 1_000_000_000;
 const TABLE: &str = "CREATE TABLE rows (id SERIAL PRIMARY KEY, k INT, version BIGINT); \
     INSERT INTO rows (k, version) SELECT n, 0 FROM generate_series(0, 8) AS n; \
     CREATE ROLE reader LOGIN; CREATE ROLE outsider LOGIN; GRANT SELECT ON rows TO reader";
+
+const COLUMN: &str = "public.rows.k";
+
+/// Commits are confirmed before they are on the disk, and so before the log can be read so far.
+fn logged_server() -> Option<Postgres> {
+    let sql = format!("{TABLE}; {}", log_sql(&COLUMN.parse().unwrap()));
+    server_with(&sql, &["wal_level=logical", "synchronous_commit=off"])
+}
 
 /// What is known of the rows, and whether a reader has seen otherwise.
 struct History {
@@ -79,11 +88,13 @@ struct Plan {
     is_shadow: bool,
     /// Nothing is registered at the start.
     is_auto: bool,
+    /// A third of the writers, and all definitions, go past the proxy, which reads the log.
+    is_logged: bool,
 }
 
 /// `None` if PostgreSQL is not installed and need not be.
 fn run(plan: &Plan) -> Option<Ended> {
-    let mut postgres = server(TABLE)?;
+    let mut postgres = if plan.is_logged { logged_server()? } else { server(TABLE)? };
     let server_port = postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
     let tap = Tap::before(server_port, Duration::from_millis(4));
     let runtime = runtime();
@@ -98,8 +109,10 @@ fn run(plan: &Plan) -> Option<Ended> {
     let registered = if plan.is_auto {
         let none = CacheSettings::new(postgres.url(), Registered::default());
         none.with_writers(["postgres".to_owned()]).with_auto(Auto::default().with_min_spared(20))
+    } else if plan.is_logged {
+        settings(&postgres, COLUMN).with_writers([]).with_log()
     } else {
-        settings(&postgres, "public.rows.k")
+        settings(&postgres, COLUMN)
     };
     let options = Options::new(upstream).with_cache(cached(registered));
     let proxy = runtime.block_on(options.start()).unwrap();
@@ -117,8 +130,12 @@ fn run(plan: &Plan) -> Option<Ended> {
     thread::scope(|scope| {
         let of = &*history;
         (0..plan.readers).for_each(|number| drop(scope.spawn(move || reads(of, port, number))));
-        (0..WRITERS).for_each(|remainder| drop(scope.spawn(move || writes(of, port, remainder))));
-        scope.spawn(move || defines(of, port, plan.defines_every));
+        let past = if plan.is_logged { server_port } else { port };
+        for remainder in 0..WRITERS {
+            let port = if remainder == 0 { past } else { port };
+            scope.spawn(move || writes(of, port, remainder));
+        }
+        scope.spawn(move || defines(of, past, plan.defines_every));
         scope.spawn(move || trespasses(of, port));
         let (start, mut last_restart) = (Instant::now(), Instant::now());
         let has_found = || {
@@ -159,6 +176,7 @@ const SHORT: Plan = Plan {
     flaw: None,
     is_shadow: false,
     is_auto: false,
+    is_logged: false,
 };
 
 fn is_true(ended: &Ended) {
@@ -184,6 +202,25 @@ fn each_rule_that_is_left_out_is_found() {
         assert!(ended.violation.is_some(), "{flaw:?} was not found in {} reads", ended.reads);
         println!("{flaw:?} after {} reads: {}", ended.reads, ended.violation.unwrap());
     }
+}
+
+/// Writers and definitions past the proxy, whose commits are not on the disk when they are confirmed.
+#[test]
+fn no_read_is_older_than_what_strangers_wrote() {
+    let Some(ended) = run(&Plan { is_logged: true, min_hits: 500, ..SHORT }) else { return };
+    is_true(&ended);
+    assert!(ended.counts.hits >= 500, "{} reads: {}", ended.reads, ended.counts.report());
+    assert!(ended.counts.logged > 30, "{}", ended.counts.report());
+}
+
+/// The control: without the wait for the log, reads would be old.
+#[test]
+fn a_log_that_is_not_waited_for_is_found() {
+    let flaw = Some(Flaw::NoLogWait);
+    let plan =
+        Plan { flaw, is_logged: true, max_time: Duration::from_secs(40), max_reads: u64::MAX, ..SHORT };
+    let Some(ended) = run(&plan) else { return };
+    assert!(ended.violation.is_some(), "it was not found in {} reads", ended.reads);
 }
 
 /// Columns are registered in the middle of it, while transactions are open that have written.
@@ -228,6 +265,16 @@ fn a_shadow_finds_each_rule_that_is_left_out() {
 /// A million reads, with servers that are killed.
 #[test]
 fn a_million_reads_are_never_old() {
+    a_million(false);
+}
+
+/// The same beside writers past the proxy.
+#[test]
+fn a_million_reads_are_never_older_than_what_strangers_wrote() {
+    a_million(true);
+}
+
+fn a_million(is_logged: bool) {
     if std::env::var_os("LACUNA_LONG").is_none() {
         return;
     }
@@ -236,6 +283,7 @@ fn a_million_reads_are_never_old() {
         max_reads: 1_000_000,
         max_time: Duration::from_secs(3_600),
         restarts_every: Some(Duration::from_secs(20)),
+        is_logged,
         ..SHORT
     };
     if let Some(ended) = run(&plan) {

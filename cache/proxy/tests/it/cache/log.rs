@@ -1,0 +1,333 @@
+//! Writes past the proxy that are read in the log of the database.
+
+use std::thread;
+use std::time::Duration;
+
+use lacuna_proxy::{Auto, CacheSettings, Flaw, Options, Registered, log_sql, unlog_sql};
+use lacuna_testkit::servers::Postgres;
+
+use super::setting::{Setting, TABLE, ask, login, run, runtime, server_with, settings, start, value};
+use crate::raw::{Raw, query};
+use crate::world::{eventually, psql};
+
+const READ: &str = "SELECT note FROM orders WHERE customer = 7";
+const OTHER: &str = "SELECT note FROM orders WHERE customer BETWEEN 50 AND 60";
+const COLUMN: &str = "public.orders.customer";
+const LOGICAL: &str = "wal_level=logical";
+
+/// Other ways to the table.
+const MORE: &str = "CREATE VIEW door AS SELECT * FROM orders; \
+    CREATE FUNCTION back_door() RETURNS void LANGUAGE sql SECURITY DEFINER AS 'UPDATE orders SET note = ''back'' WHERE id = 7'; \
+    CREATE TABLE source (id INT, note TEXT); INSERT INTO source VALUES (7, 'merged'); \
+    CREATE PROCEDURE step() LANGUAGE plpgsql AS 'BEGIN UPDATE orders SET note = ''step'' WHERE id = 7; COMMIT; END'";
+
+fn columns() -> Registered {
+    COLUMN.parse().unwrap()
+}
+
+fn prepared() -> Option<Postgres> {
+    server_with(&format!("{TABLE}; {MORE}; {}", log_sql(&columns())), &[LOGICAL])
+}
+
+fn log_settings(postgres: &Postgres) -> CacheSettings {
+    settings(postgres, COLUMN).with_writers([]).with_log()
+}
+
+fn before(postgres: Postgres, change: impl FnOnce(CacheSettings) -> CacheSettings) -> Setting {
+    let runtime = runtime();
+    let proxy = start(&runtime, &postgres, change(log_settings(&postgres))).unwrap();
+    let setting = Setting { postgres, proxy: Some(proxy), runtime };
+    setting.opens();
+    setting
+}
+
+/// A proxy that reads the log, before a server that has run `sql`.
+pub(crate) fn logged_over(sql: &str) -> Option<Setting> {
+    Some(before(server_with(&format!("{sql}; {}", log_sql(&columns())), &[LOGICAL])?, |settings| settings))
+}
+
+fn logged_with(flaw: Flaw) -> Option<Setting> {
+    Some(before(prepared()?, |settings| settings.with_flaw(flaw)))
+}
+
+fn logged() -> Option<Setting> {
+    Some(before(prepared()?, |settings| settings))
+}
+
+fn admin(setting: &Setting, sql: &str) {
+    psql(&setting.postgres.url(), &["-c", sql]).expect_success();
+}
+
+/// Reads until the reply comes from the cache.
+fn warm(setting: &Setting, reader: &mut Raw, sql: &str) {
+    eventually(sql, || setting.counted(|| drop(run(reader, sql))) == (1, 0));
+}
+
+/// Writes past the proxy, and the note of customer 7 after each.
+const WRITES: [(&str, Option<&str>); 20] = [
+    ("UPDATE orders SET note = 'a' WHERE customer = 7", Some("a")),
+    ("UPDATE orders SET customer = 8 WHERE id = 7", None),
+    ("UPDATE orders SET customer = 7 WHERE id = 7", Some("a")),
+    ("DELETE FROM orders WHERE id = 7", None),
+    ("INSERT INTO orders (id, customer, note) VALUES (7, 7, 'b')", Some("b")),
+    ("INSERT INTO orders (id, customer) VALUES (7, 7) ON CONFLICT (id) DO UPDATE SET note = 'c'", Some("c")),
+    ("UPDATE orders SET customer = NULL WHERE id = 7", None),
+    ("UPDATE orders SET customer = 7 WHERE id = 7", Some("c")),
+    (
+        "BEGIN; UPDATE orders SET note = repeat('long', 20000) WHERE id = 7; UPDATE orders SET note = 'd' WHERE id = 7; COMMIT",
+        Some("d"),
+    ),
+    ("UPDATE orders SET note = source.note FROM source WHERE source.id = orders.id", Some("merged")),
+    (
+        "MERGE INTO orders USING source ON source.id = orders.id WHEN MATCHED THEN UPDATE SET note = 'm'",
+        Some("m"),
+    ),
+    ("UPDATE door SET note = 'door' WHERE customer = 7", Some("door")),
+    ("SELECT back_door()", Some("back")),
+    ("CALL step()", Some("step")),
+    ("DO $$ BEGIN UPDATE orders SET note = 'do' WHERE customer = 7; END $$", Some("do")),
+    (
+        "SET session_replication_role = replica; UPDATE orders SET note = 'replica' WHERE customer = 7",
+        Some("replica"),
+    ),
+    ("SET synchronous_commit = off; UPDATE orders SET note = 'late' WHERE customer = 7", Some("late")),
+    (
+        "BEGIN; SAVEPOINT s; UPDATE orders SET note = 'x'; ROLLBACK TO s; UPDATE orders SET note = 'kept' WHERE id = 7; COMMIT",
+        Some("kept"),
+    ),
+    ("COPY orders (id, customer, note) FROM PROGRAM 'echo 900,7,copied' WITH (FORMAT csv)", Some("copied")),
+    ("TRUNCATE orders", None),
+];
+
+#[test]
+fn writes_past_the_proxy_are_seen_by_the_next_read() {
+    let Some(setting) = logged() else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    let mut stranger = login(setting.server_port(), "postgres", &[]);
+    let latest = "SELECT note FROM orders WHERE customer = 7 ORDER BY id DESC LIMIT 1";
+    for (write, note) in WRITES {
+        warm(&setting, &mut reader, latest);
+        run(&mut stranger, write);
+        let seen = run(&mut reader, latest);
+        assert_eq!(value(&seen).as_deref(), note, "{write}");
+        run(&mut stranger, "RESET ALL");
+    }
+}
+
+#[test]
+fn what_a_write_past_the_proxy_does_not_touch_is_still_shown() {
+    let Some(setting) = logged() else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    warm(&setting, &mut reader, OTHER);
+    for sql in [
+        "UPDATE orders SET note = 'x' WHERE customer = 7",
+        "UPDATE orders SET customer = 70 WHERE customer = 8",
+        "INSERT INTO source VALUES (1, 'x')",
+        "SELECT pg_switch_wal()",
+        "SELECT 1",
+    ] {
+        admin(&setting, sql);
+        assert_eq!(setting.counted(|| drop(run(&mut reader, OTHER))), (1, 0), "{sql}");
+    }
+    // A row that goes elsewhere is gone from where it was, and is where it went.
+    admin(&setting, "UPDATE orders SET customer = 55 WHERE id = 1");
+    assert_eq!(setting.counted(|| drop(run(&mut reader, OTHER))), (0, 1));
+    assert!(setting.counts().logged >= 3, "{}", setting.counts().report());
+}
+
+#[test]
+fn definitions_that_change_past_the_proxy_are_seen_by_the_next_read() {
+    let Some(setting) = logged_over(TABLE) else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    let all = "SELECT * FROM orders WHERE customer = 7";
+    let mut direct = setting.direct();
+    for sql in [
+        "ALTER TABLE orders ALTER note TYPE text USING note || '!'",
+        "ALTER TABLE orders ADD COLUMN more INT DEFAULT 7",
+        "ALTER TABLE orders DROP COLUMN more",
+        "ALTER TABLE orders RENAME COLUMN note TO remark",
+        "ALTER TABLE orders RENAME COLUMN remark TO note",
+        "ALTER TABLE orders ALTER customer TYPE bigint USING customer + 0",
+        "BEGIN; ALTER TABLE orders RENAME TO gone; CREATE TABLE orders (LIKE gone INCLUDING ALL); \
+         ALTER TABLE orders REPLICA IDENTITY FULL; GRANT SELECT ON orders TO reader; COMMIT",
+        "INSERT INTO orders SELECT * FROM gone",
+    ] {
+        setting.opens();
+        warm(&setting, &mut reader, all);
+        admin(&setting, sql);
+        assert_eq!(run(&mut reader, all), run(&mut direct, all), "{sql}");
+    }
+}
+
+/// A commit is in the log before reads show it; here it waits for a standby that never comes.
+fn commit_that_waits(flaw: Option<Flaw>) -> Option<(Option<String>, Option<String>)> {
+    let setting = if let Some(flaw) = flaw { logged_with(flaw)? } else { logged()? };
+    let mut reader = setting.session_of("reader", &[]);
+    warm(&setting, &mut reader, READ);
+    let logged = setting.counts().logged;
+    admin(&setting, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    admin(&setting, "SELECT pg_reload_conf()");
+    let mut stranger = login(setting.server_port(), "postgres", &[]);
+    eventually("the setting is known", || {
+        ask(&mut stranger, "SHOW synchronous_standby_names").as_deref() == Some("nobody")
+    });
+    stranger.send(&query("UPDATE orders SET note = 'new' WHERE customer = 7"));
+    eventually("the commit is in the log", || setting.counts().logged > logged);
+    // It was not confirmed, and reads do not show it. What they find now must not be kept.
+    let during = ask(&mut reader, READ);
+    thread::sleep(Duration::from_millis(50));
+    assert_eq!(ask(&mut reader, READ), during);
+    admin(&setting, "ALTER SYSTEM RESET synchronous_standby_names");
+    admin(&setting, "SELECT pg_reload_conf()");
+    drop(stranger.until_ready());
+    setting.opens();
+    Some((during, ask(&mut reader, READ)))
+}
+
+#[test]
+fn a_commit_that_reads_do_not_show_yet_is_not_missed() {
+    let Some(seen) = commit_that_waits(None) else { return };
+    assert_eq!(seen, (Some("n7".to_owned()), Some("new".to_owned())));
+    let Some((_, after)) = commit_that_waits(Some(Flaw::NoSettling)) else { return };
+    assert_eq!(after.as_deref(), Some("n7"), "the flaw would be seen");
+}
+
+#[test]
+fn a_hit_that_does_not_wait_for_the_log_would_be_seen() {
+    let Some(setting) = logged_with(Flaw::NoLogWait) else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    let mut stranger = login(setting.server_port(), "postgres", &[]);
+    let is_old = (0..1_000).any(|nth| {
+        warm(&setting, &mut reader, READ);
+        run(&mut stranger, &format!("UPDATE orders SET note = '{nth}' WHERE customer = 7"));
+        ask(&mut reader, READ) != Some(nth.to_string())
+    });
+    assert!(is_old);
+}
+
+#[test]
+fn a_stream_that_breaks_closes_the_cache_until_the_next_one() {
+    let Some(setting) = logged() else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    for (sql, note) in [
+        ("SELECT pg_terminate_backend(pid) FROM pg_stat_replication", "1"),
+        (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_current_snapshot%' AND pid <> pg_backend_pid()",
+            "2",
+        ),
+    ] {
+        warm(&setting, &mut reader, READ);
+        admin(&setting, sql);
+        admin(&setting, &format!("UPDATE orders SET note = '{note}' WHERE customer = 7"));
+        assert_eq!(ask(&mut reader, READ).as_deref(), Some(note), "{sql}");
+        setting.opens();
+    }
+    warm(&setting, &mut reader, READ);
+    let slots = "SELECT count(*) FROM pg_replication_slots";
+    assert_eq!(psql(&setting.postgres.url(), &["-c", slots]).expect_success().trim(), "1");
+    let Setting { postgres, proxy, runtime } = setting;
+    runtime.block_on(proxy.unwrap().stop());
+    eventually("no slot is left", || psql(&postgres.url(), &["-c", slots]).expect_success().trim() == "0");
+}
+
+#[test]
+fn a_server_that_starts_anew_is_read_anew() {
+    let Some(mut setting) = logged() else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    warm(&setting, &mut reader, READ);
+    setting.postgres.restart();
+    eventually("the server is there", || psql(&setting.postgres.url(), &["-c", "SELECT 1"]).is_success);
+    admin(&setting, "UPDATE orders SET note = 'after' WHERE customer = 7");
+    let mut reader = setting.session_of("reader", &[]);
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("after"));
+    setting.opens();
+    warm(&setting, &mut reader, READ);
+    admin(&setting, "UPDATE orders SET note = 'again' WHERE customer = 7");
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("again"));
+}
+
+/// An open transaction of before the slot keeps the cache closed, and is not missed.
+#[test]
+fn transactions_that_are_older_than_the_stream_are_waited_for() {
+    let Some(postgres) = prepared() else { return };
+    let mut old = login(postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap(), "postgres", &[]);
+    run(&mut old, "BEGIN");
+    run(&mut old, "UPDATE orders SET note = 'old' WHERE customer = 7");
+    let runtime = runtime();
+    let proxy = start(&runtime, &postgres, log_settings(&postgres)).unwrap();
+    let setting = Setting { postgres, proxy: Some(proxy), runtime };
+    let mut reader = setting.session_of("reader", &[]);
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("n7"));
+    assert_eq!(setting.counted(|| assert_eq!(ask(&mut reader, READ).as_deref(), Some("n7"))).0, 0);
+    assert!(setting.counts().closed.is_some());
+    run(&mut old, "COMMIT");
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("old"));
+    setting.opens();
+    warm(&setting, &mut reader, READ);
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("old"));
+}
+
+#[test]
+fn a_setting_that_is_not_fit_is_refused_with_what_to_do() {
+    fn refusal(sql: &str, options: &[&str], account: &str) -> Option<String> {
+        let postgres = server_with(sql, options)?;
+        let url = postgres.url().replace("postgres@", account);
+        let settings = CacheSettings::new(url, columns()).with_log();
+        Some(start(&runtime(), &postgres, settings).unwrap_err().to_string())
+    }
+    let whole = format!("{TABLE}; {}", log_sql(&columns()));
+    let role = format!(
+        "{whole}; CREATE ROLE lacuna LOGIN; GRANT pg_monitor TO lacuna; GRANT ALL ON SCHEMA public TO lacuna"
+    );
+    for (sql, options, account, expected) in [
+        (&whole[..], &[][..], "postgres@", "set wal_level = logical, which is replica"),
+        (TABLE, &[LOGICAL], "postgres@", "REPLICA IDENTITY FULL"),
+        (TABLE, &[LOGICAL], "postgres@", "the event trigger lacuna_log is missing"),
+        (&format!("{whole}; {}", unlog_sql(&columns())), &[LOGICAL], "postgres@", "lacuna proxy init --log"),
+        (&format!("{whole}; ALTER EVENT TRIGGER lacuna_log DISABLE"), &[LOGICAL], "postgres@", "not enabled"),
+        (&role, &[LOGICAL], "lacuna@", "ALTER ROLE \"lacuna\" REPLICATION"),
+    ] {
+        let Some(why) = refusal(sql, options, account) else { return };
+        assert!(why.contains(expected), "{expected}: {why}");
+    }
+    let both = [
+        CacheSettings::new("postgres://postgres@127.0.0.1:1/postgres", columns()).with_log().with_shadow(),
+        CacheSettings::new("postgres://postgres@127.0.0.1:1/postgres", columns())
+            .with_auto(Auto::default())
+            .with_log(),
+    ];
+    for settings in both {
+        let options = Options::new("postgres://127.0.0.1:1".parse().unwrap()).with_cache(settings);
+        let why = runtime().block_on(options.start()).unwrap_err().to_string();
+        assert!(why.contains("leave out the shadow"), "{why}");
+    }
+}
+
+/// The account logs in by the ways that the server asks for.
+#[test]
+fn the_log_is_read_with_a_password() {
+    let Some(setting) = logged() else { return };
+    let Setting { postgres, proxy, runtime } = setting;
+    runtime.block_on(proxy.unwrap().stop());
+    let url = postgres.url();
+    psql(&url, &["-c", "CREATE ROLE lacuna SUPERUSER LOGIN PASSWORD 'it''s secret'"]).expect_success();
+    let file = psql(&url, &["-c", "SHOW hba_file"]).expect_success();
+    for method in ["scram-sha-256", "password"] {
+        let lines = format!(
+            "('host all lacuna all {method}'), ('host replication lacuna all {method}'), ('host all all all trust'), ('local all all trust')"
+        );
+        psql(&url, &["-c", &format!("COPY (VALUES {lines}) TO '{}'", file.trim())]).expect_success();
+        psql(&url, &["-c", "SELECT pg_reload_conf()"]).expect_success();
+        let as_lacuna = url.replace("postgres@", "lacuna:it%27s%20secret@");
+        eventually("the password is asked for", || {
+            !psql(&url.replace("postgres@", "lacuna@"), &["-w", "-c", "SELECT 1"]).is_success
+        });
+        let settings = CacheSettings::new(as_lacuna, columns()).with_log();
+        let proxy = start(&runtime, &postgres, settings).unwrap();
+        eventually(method, || proxy.cache_counts().unwrap().closed.is_none());
+        runtime.block_on(proxy.stop());
+        // What the log cannot be read with is said, and the cache stays closed.
+        let settings = CacheSettings::new(url.replace("postgres@", "lacuna:wrong@"), columns()).with_log();
+        assert!(start(&runtime, &postgres, settings).is_err());
+    }
+}
