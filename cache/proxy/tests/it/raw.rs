@@ -71,10 +71,15 @@ pub(crate) struct Raw {
 impl Raw {
     /// A connection that nothing was sent over.
     pub(crate) fn connect(port: u16) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        Self::try_connect(port).unwrap()
+    }
+
+    /// The same, if the port is listened at.
+    pub(crate) fn try_connect(port: u16) -> Option<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream.set_nodelay(true).unwrap();
-        Self { stream }
+        Some(Self { stream })
     }
 
     /// A session of the user `postgres`; and what the server has sent until it was ready.

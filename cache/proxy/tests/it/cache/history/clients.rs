@@ -52,7 +52,11 @@ impl Client {
 
     fn connected(&mut self) -> Option<&mut Raw> {
         if self.raw.is_none() {
-            let mut raw = Raw::connect(self.port);
+            // A server that starts anew refuses connections.
+            let Some(mut raw) = Raw::try_connect(self.port) else {
+                thread::sleep(Duration::from_millis(50));
+                return None;
+            };
             raw.stream.write_all(&startup(V3_0, &[("user", self.user), ("database", "postgres")])).ok()?;
             let is_ready = raw.until_ready().last().is_some_and(|(tag, _)| *tag == b'Z');
             self.is_prepared = false;

@@ -33,10 +33,12 @@ const TABLE: &str = "CREATE TABLE rows (id SERIAL PRIMARY KEY, k INT, version BI
 
 const COLUMN: &str = "public.rows.k";
 
-/// Commits are confirmed before they are on the disk, and so before the log can be read so far.
-fn logged_server() -> Option<Postgres> {
+/// Commits are confirmed before they are on the disk, and so before the log can be read so far; unless the server is killed, which
+/// loses such commits.
+fn logged_server(is_killed: bool) -> Option<Postgres> {
     let sql = format!("{TABLE}; {}", log_sql(&COLUMN.parse().unwrap()));
-    server_with(&sql, &["wal_level=logical", "synchronous_commit=off"])
+    let commits = if is_killed { "synchronous_commit=on" } else { "synchronous_commit=off" };
+    server_with(&sql, &["wal_level=logical", commits])
 }
 
 /// What is known of the rows, and whether a reader has seen otherwise.
@@ -94,7 +96,8 @@ struct Plan {
 
 /// `None` if PostgreSQL is not installed and need not be.
 fn run(plan: &Plan) -> Option<Ended> {
-    let mut postgres = if plan.is_logged { logged_server()? } else { server(TABLE)? };
+    let mut postgres =
+        if plan.is_logged { logged_server(plan.restarts_every.is_some())? } else { server(TABLE)? };
     let server_port = postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
     let tap = Tap::before(server_port, Duration::from_millis(4));
     let runtime = runtime();
