@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use lacuna_base::{Error, Result};
 
 use super::shape::{SLOTS, Shape};
-use super::table::{CuckooTable, STASH};
+use super::table::{CuckooTable, STASH, Segment};
 
 /// Newest version of the body, and the one written.
 pub(crate) const VERSION: u16 = 1;
@@ -95,14 +95,8 @@ impl CuckooTable {
         bytes.resize(start + header.body_bytes(), 0);
         let body = &mut bytes[start..];
         header.write(body);
-        let width = self.shape.bucket_bits();
-        for bucket in 0..header.buckets {
-            let bits = if width == 128 { self.read(bucket) } else { self.read(bucket) & ((1 << width) - 1) };
-            let at = HEADER_BYTES + (bucket * width / 8) as usize;
-            let shifted = bits << (bucket * width % 8);
-            for (byte, new) in body[at..].iter_mut().zip(shifted.to_le_bytes()) {
-                *byte |= new;
-            }
+        for (segment, run) in self.segments() {
+            put_bits(body, run, segment);
         }
         for (entry, (class, fingerprint)) in
             body[header.stash_start()..].chunks_mut(STASHED_BYTES).zip(self.stashed())
@@ -124,15 +118,15 @@ impl CuckooTable {
             return Err(Error::corrupt("a cuckoo filter's number of buckets does not exist"));
         }
         table.allocate(header.buckets);
-        let (mut stored, bits_of_slot) = (header.stash_len as u64, u64::from(header.shape.fingerprint_bits));
-        for bucket in 0..header.buckets {
-            let bits = bucket_at(bytes, header.shape, bucket).unwrap_or_default();
-            for slot in 0..SLOTS {
-                let fingerprint = table.fields.slot(bits, slot);
-                stored += u64::from(fingerprint != 0);
-                table.spot(bucket).turn(slot * bits_of_slot, fingerprint);
-            }
+        for (segment, run) in table.segments() {
+            take_bits(bytes, run, segment);
         }
+        let bits_of_slot = u64::from(header.shape.fingerprint_bits);
+        let taken = |bucket| {
+            let bits = table.read(bucket);
+            (0..SLOTS).map(|slot| u64::from(table.fields.slot(bits, slot) != 0)).sum::<u64>()
+        };
+        let stored = header.stash_len as u64 + (0..header.buckets).map(taken).sum::<u64>();
         for entry in
             bytes[header.stash_start()..].as_chunks::<STASHED_BYTES>().0.iter().take(header.stash_len)
         {
@@ -145,6 +139,62 @@ impl CuckooTable {
         }
         table.stored.store(stored, Ordering::Relaxed);
         Ok((table, header.seed))
+    }
+}
+
+/// Bits of a body, from one on.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    start: u64,
+    len: u64,
+}
+
+impl CuckooTable {
+    /// The segments, and where their buckets stand in a body: one after the other, as they stand in memory.
+    fn segments(&self) -> impl Iterator<Item = (&Segment, Run)> {
+        let (shape, count) = (self.shape, 1 << self.segment_log2);
+        let run = move |first: u64, buckets: u64| Run {
+            start: 8 * HEADER_BYTES as u64 + first * shape.bucket_bits(),
+            len: buckets * shape.bucket_bits(),
+        };
+        let later = (shape.base..self.buckets.load(Ordering::Relaxed)).step_by(count);
+        std::iter::once((&self.base, run(0, shape.base)))
+            .chain(later.map(move |first| (self.spot(first).segment(), run(first, count as u64))))
+    }
+}
+
+/// Writes the bits of a segment into a body, whose bits from there on are 0.
+fn put_bits(body: &mut [u8], run: Run, segment: &Segment) {
+    let (at, shift) = ((run.start / 8) as usize, run.start % 8);
+    // The bits of the last word that the next place begins with.
+    let mut left = u64::from(body[at]);
+    let count = run.len.div_ceil(64) as usize;
+    for (place, word) in body[at..].chunks_mut(8).zip(segment[..count].iter()) {
+        let word = word.load(Ordering::Relaxed);
+        let bytes = (left | word << shift).to_le_bytes();
+        place.copy_from_slice(&bytes[..place.len()]);
+        left = (word >> 1) >> (63 - shift);
+    }
+    if let Some(next) = body.get_mut(at + 8 * count) {
+        *next |= left.to_le_bytes()[0];
+    }
+}
+
+/// The reverse, into a segment whose bits are 0.
+fn take_bits(body: &[u8], run: Run, segment: &Segment) {
+    let (at, shift) = ((run.start / 8) as usize, run.start % 8);
+    let word_at = |at: usize| {
+        let bytes = body.get(at..).unwrap_or_default();
+        let mut word = [0; 8];
+        let len = bytes.len().min(8);
+        word[..len].copy_from_slice(&bytes[..len]);
+        u64::from_le_bytes(word)
+    };
+    for (nth, word) in segment[..run.len.div_ceil(64) as usize].iter().enumerate() {
+        let (place, rest) = (at + 8 * nth, run.len - 64 * nth as u64);
+        let bits = word_at(place) >> shift | (word_at(place + 8) << 1) << (63 - shift);
+        let mask = if rest < 64 { (1 << rest) - 1 } else { u64::MAX };
+        word.store(bits & mask, Ordering::Relaxed);
     }
 }
 

@@ -38,6 +38,13 @@ impl CuckooTable {
     }
 }
 
+impl<'a> Spot<'a> {
+    /// The segment that the bucket is in.
+    pub(crate) const fn segment(self) -> &'a Segment {
+        self.segment
+    }
+}
+
 impl Spot<'_> {
     /// Bits from the start of the bucket on, 64 of them.
     #[inline(always)]
