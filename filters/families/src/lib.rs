@@ -89,7 +89,7 @@ mod two_prefix_bloom;
 pub use abilities::{OpenAbility, open_count, open_seek};
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
-pub use cuckoo::{CuckooMut, CuckooSpec, CuckooTable, HashedKey, KeyState, MarkTable};
+pub use cuckoo::{CuckooMut, CuckooSpec, CuckooTable, HashedKey, KeyState, MarkCopy, MarkTable, TableCopy};
 pub use designer::{AutoSpec, Candidate, Design, DesignKey, Measured};
 pub use families::FAMILIES;
 pub use family::FilterVisitor;

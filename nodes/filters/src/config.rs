@@ -32,6 +32,9 @@ pub struct Config {
     pub log_bytes: usize,
     /// Memory of the snapshots that peers fetch, in bytes; one is always kept.
     pub max_snapshot_bytes: usize,
+    /// Bytes of a filter that are copied at once for a file or a peer: what a program that shares the node under a lock waits for, some
+    /// tens of microseconds for each quarter of a megabyte.
+    pub copied_bytes: usize,
     /// Keys of a coordinator's own writes remembered for each peer, for eventual mode; beyond, the peer's copies say
     /// "unknown" for a while.
     pub max_forwarded: usize,
@@ -57,6 +60,7 @@ impl Config {
             drift: 100,
             log_bytes: 1 << 20,
             max_snapshot_bytes: 64 << 20,
+            copied_bytes: 1 << 18,
             max_forwarded: 1 << 16,
             max_table_bytes: 256 << 20,
             max_copy_bytes: 1 << 30,

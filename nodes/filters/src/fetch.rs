@@ -1,7 +1,7 @@
 //! A filter on its way here, piece by piece: lost pieces are asked for again, damaged wholes are fetched anew.
 
 use crate::key_id::TableId;
-use crate::message::Message;
+use crate::message::{CHUNK_BYTES, Message, Version};
 use crate::presence::NodeFilter;
 use crate::wire::reader;
 
@@ -14,8 +14,41 @@ pub(crate) enum Fetched {
     Nothing,
     /// Another one is to be asked for.
     Piece,
-    /// The filter is whole.
-    Whole(Box<NodeFilter>),
+    /// All have come.
+    Whole(Vec<Vec<u8>>),
+}
+
+/// All bytes of a filter, which have not been read yet: that takes long, and needs nothing else.
+#[derive(Debug)]
+pub struct FetchedBytes {
+    pub(crate) table: TableId,
+    pub(crate) version: Version,
+    pub(crate) generation: u64,
+    pub(crate) check: u32,
+    pub(crate) pieces: Vec<Vec<u8>>,
+}
+
+/// A filter that was read from them, if they are one.
+#[derive(Debug)]
+pub struct FetchedFilter {
+    pub(crate) table: TableId,
+    pub(crate) version: Version,
+    pub(crate) generation: u64,
+    pub(crate) check: u32,
+    pub(crate) filter: Option<Box<NodeFilter>>,
+}
+
+impl FetchedBytes {
+    /// Reads the filter. O(bytes).
+    pub fn read(self) -> FetchedFilter {
+        let Self { table, version, generation, check, pieces } = self;
+        let bytes = pieces.concat();
+        let is_sound = crc32c::crc32c(&bytes) == check;
+        let filter = Some(&bytes)
+            .filter(|_| is_sound)
+            .and_then(|bytes| NodeFilter::read_from(&mut reader(bytes)).ok());
+        FetchedFilter { table, version, generation, check, filter: filter.map(Box::new) }
+    }
 }
 
 /// The pieces that have come.
@@ -24,14 +57,15 @@ pub(crate) struct Fetch {
     sequence: u64,
     check: u32,
     count: u64,
-    bytes: Vec<u8>,
+    pieces: Vec<Vec<u8>>,
+    bytes: u64,
     next: u64,
     heard_at: u64,
 }
 
 impl Fetch {
     pub(crate) fn new(now: u64) -> Self {
-        Self { sequence: u64::MAX, check: 0, count: 0, bytes: Vec::new(), next: 0, heard_at: now }
+        Self { sequence: u64::MAX, check: 0, count: 0, pieces: Vec::new(), bytes: 0, next: 0, heard_at: now }
     }
 
     /// The request for the next piece.
@@ -53,22 +87,22 @@ impl Fetch {
             *self = Self { sequence: version.sequence, check, count, ..Self::new(now) };
         }
         self.heard_at = now;
-        if index != self.next || self.bytes.len() as u64 + bytes.len() as u64 > MAX_BYTES {
+        let is_too_much =
+            self.bytes + bytes.len() as u64 > MAX_BYTES || count > MAX_BYTES / CHUNK_BYTES as u64;
+        if index != self.next || is_too_much {
             return Fetched::Nothing;
         }
-        self.bytes.extend_from_slice(&bytes);
+        self.bytes += bytes.len() as u64;
+        self.pieces.push(bytes);
         self.next += 1;
         if self.next < self.count {
             return Fetched::Piece;
         }
-        let whole = std::mem::take(&mut self.bytes);
-        let is_sound = crc32c::crc32c(&whole) == self.check;
-        match NodeFilter::read_from(&mut reader(&whole)) {
-            Ok(filter) if is_sound => Fetched::Whole(Box::new(filter)),
-            _ => {
-                *self = Self::new(now);
-                Fetched::Piece
-            }
-        }
+        Fetched::Whole(std::mem::take(&mut self.pieces))
+    }
+
+    /// Whether a filter that was read is the one whose pieces have all come.
+    pub(crate) fn is_of(&self, read: &FetchedFilter) -> bool {
+        (self.sequence, self.check) == (read.version.sequence, read.check) && self.next == self.count
     }
 }

@@ -75,6 +75,8 @@ mod enabled {
         FlagLoweredEarly,
         /// A filter that was rebuilt counts as the one that peers have.
         RebuildQuietly,
+        /// A copy that a peer fetches is the filter of the moment at which the copy was begun, and counts as that of its end.
+        CopiesAreOld,
         /// A filter that an earlier life has saved counts as whole: the simulation's replicas then load nothing that came since.
         RestoredIsWhole,
     }

@@ -12,7 +12,7 @@ use lacuna_families::{CuckooTable, MarkTable};
 use crate::key_id::KeyId;
 use crate::losses::Losses;
 use crate::margins::{MARGIN, Side};
-use crate::wire::{Reader, Writer};
+use crate::wire::Reader;
 
 /// Fewest bits that a cap shortens fingerprints to.
 const MIN_BITS: u32 = 8;
@@ -58,10 +58,10 @@ impl Deletion {
 /// The filter of one table on one node.
 #[derive(Debug)]
 pub struct NodeFilter {
-    any: Option<CuckooTable>,
-    dead: MarkTable,
+    pub(crate) any: Option<CuckooTable>,
+    pub(crate) dead: MarkTable,
     /// Ends of buckets without a live row, by their names: how far each reaches.
-    margins: MarkTable,
+    pub(crate) margins: MarkTable,
     /// Keys that it held when the next one found no place; 0 if each has.
     full_at: u64,
     losses: Losses,
@@ -270,24 +270,6 @@ impl NodeFilter {
                 self.any.take().is_some()
             }
             None => false,
-        }
-    }
-
-    /// The filter as a snapshot.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        self.write_to(&mut writer);
-        writer.into_bytes()
-    }
-
-    fn write_to(&self, writer: &mut Writer) {
-        writer.number((self.dead.len() + self.margins.len()) as u64);
-        let margins = self.margins.iter().map(|(mark, inner)| (mark, inner | MARGIN));
-        for ((hash, check), number) in self.dead.iter().chain(margins) {
-            [hash, check, number].into_iter().for_each(|word| writer.word(word));
-        }
-        if let Some(any) = &self.any {
-            any.write_to(0, writer.bytes_mut());
         }
     }
 

@@ -1,11 +1,12 @@
 //! Bytes of a cuckoo filter: [`docs/format/cuckoo.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/cuckoo.md).
 
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lacuna_base::{Error, Result};
 
 use super::shape::{SLOTS, Shape};
+use super::spot::index;
 use super::table::{CuckooTable, STASH, Segment};
 
 /// Newest version of the body, and the one written.
@@ -49,7 +50,7 @@ impl Header {
         self.stash_start() + self.stash_len * STASHED_BYTES
     }
 
-    fn write(&self, body: &mut [u8]) {
+    pub(super) fn write(&self, body: &mut [u8]) {
         body[..8].copy_from_slice(&self.seed.to_le_bytes());
         let number = |buckets: u64| u32::try_from(buckets).expect("a table has fewer than 2^32 buckets");
         body[8..12].copy_from_slice(&number(self.shape.base).to_le_bytes());
@@ -96,8 +97,13 @@ impl CuckooTable {
         let body = &mut bytes[start..];
         header.write(body);
         for (segment, run) in self.segments() {
-            put_bits(body, run, segment);
+            put_bits(body, run, &segment[..run.words()]);
         }
+        self.put_stash(&header, body);
+    }
+
+    /// Writes the fingerprints that wait after the buckets.
+    pub(super) fn put_stash(&self, header: &Header, body: &mut [u8]) {
         for (entry, (class, fingerprint)) in
             body[header.stash_start()..].chunks_mut(STASHED_BYTES).zip(self.stashed())
         {
@@ -119,7 +125,7 @@ impl CuckooTable {
         }
         table.allocate(header.buckets);
         for (segment, run) in table.segments() {
-            take_bits(bytes, run, segment);
+            take_bits(bytes, run, &segment[..run.words()]);
         }
         let bits_of_slot = u64::from(header.shape.fingerprint_bits);
         let taken = |bucket| {
@@ -144,14 +150,32 @@ impl CuckooTable {
 
 /// Bits of a body, from one on.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+pub(super) struct Run {
     start: u64,
     len: u64,
 }
 
+impl Run {
+    /// Words that hold it in memory.
+    pub(super) fn words(self) -> usize {
+        index(self.len.div_ceil(64))
+    }
+
+    /// The byte after its last one.
+    pub(super) fn end(self) -> usize {
+        index((self.start + self.len).div_ceil(8))
+    }
+
+    /// The part from word `first` on, of `count` words.
+    pub(super) fn part(self, first: usize, count: usize) -> Self {
+        let before = 64 * first as u64;
+        Self { start: self.start + before, len: (self.len - before).min(64 * count as u64) }
+    }
+}
+
 impl CuckooTable {
     /// The segments, and where their buckets stand in a body: one after the other, as they stand in memory.
-    fn segments(&self) -> impl Iterator<Item = (&Segment, Run)> {
+    pub(super) fn segments(&self) -> impl Iterator<Item = (&Segment, Run)> {
         let (shape, count) = (self.shape, 1 << self.segment_log2);
         let run = move |first: u64, buckets: u64| Run {
             start: 8 * HEADER_BYTES as u64 + first * shape.bucket_bits(),
@@ -163,26 +187,25 @@ impl CuckooTable {
     }
 }
 
-/// Writes the bits of a segment into a body, whose bits from there on are 0.
-fn put_bits(body: &mut [u8], run: Run, segment: &Segment) {
-    let (at, shift) = ((run.start / 8) as usize, run.start % 8);
+/// Writes the bits of a segment's words into a body, whose bits from there on are 0.
+pub(super) fn put_bits(body: &mut [u8], run: Run, words: &[AtomicU64]) {
+    let (at, shift) = (index(run.start / 8), run.start % 8);
     // The bits of the last word that the next place begins with.
     let mut left = u64::from(body[at]);
-    let count = run.len.div_ceil(64) as usize;
-    for (place, word) in body[at..].chunks_mut(8).zip(segment[..count].iter()) {
+    for (place, word) in body[at..].chunks_mut(8).zip(words) {
         let word = word.load(Ordering::Relaxed);
         let bytes = (left | word << shift).to_le_bytes();
         place.copy_from_slice(&bytes[..place.len()]);
         left = (word >> 1) >> (63 - shift);
     }
-    if let Some(next) = body.get_mut(at + 8 * count) {
+    if let Some(next) = body.get_mut(at + 8 * words.len()) {
         *next |= left.to_le_bytes()[0];
     }
 }
 
-/// The reverse, into a segment whose bits are 0.
-fn take_bits(body: &[u8], run: Run, segment: &Segment) {
-    let (at, shift) = ((run.start / 8) as usize, run.start % 8);
+/// The reverse, into a segment's words.
+fn take_bits(body: &[u8], run: Run, words: &[AtomicU64]) {
+    let (at, shift) = (index(run.start / 8), run.start % 8);
     let word_at = |at: usize| {
         let bytes = body.get(at..).unwrap_or_default();
         let mut word = [0; 8];
@@ -190,11 +213,25 @@ fn take_bits(body: &[u8], run: Run, segment: &Segment) {
         word[..len].copy_from_slice(&bytes[..len]);
         u64::from_le_bytes(word)
     };
-    for (nth, word) in segment[..run.len.div_ceil(64) as usize].iter().enumerate() {
+    for (nth, word) in words.iter().enumerate() {
         let (place, rest) = (at + 8 * nth, run.len - 64 * nth as u64);
         let bits = word_at(place) >> shift | (word_at(place + 8) << 1) << (63 - shift);
         let mask = if rest < 64 { (1 << rest) - 1 } else { u64::MAX };
         word.store(bits & mask, Ordering::Relaxed);
+    }
+}
+
+/// Writes the bits of a bucket into a body, over those that are there.
+pub(super) fn put_bucket(body: &mut [u8], shape: Shape, bucket: u64, bits: u128) {
+    let width = shape.bucket_bits();
+    // Halves of at most 64 bits, each within nine bytes.
+    for (first, len) in [(0, width.min(64)), (64, width.saturating_sub(64))] {
+        let bit = 8 * HEADER_BYTES as u64 + bucket * width + first;
+        let (at, shift) = (index(bit / 8), bit % 8);
+        let mask = ((1_u128 << len) - 1) << shift;
+        let new = (bits >> first) << shift & mask;
+        let place = body[at..].iter_mut().zip(mask.to_le_bytes()).zip(new.to_le_bytes());
+        place.for_each(|((byte, mask), new)| *byte = *byte & !mask | new);
     }
 }
 

@@ -21,7 +21,7 @@ impl CuckooTable {
             return false;
         }
         let first = self.add_segment(count);
-        (first..first + count).for_each(|bucket| self.split_into(bucket));
+        (first..first + count).for_each(|bucket| self.split_into(walk, bucket));
         let waiting = self.stashed();
         self.stash_len.store(0, Ordering::Relaxed);
         for (class, fingerprint) in waiting {
@@ -31,8 +31,10 @@ impl CuckooTable {
     }
 
     /// Moves the fingerprints that belong to a new bucket there.
-    fn split_into(&self, new: u64) {
+    fn split_into(&self, walk: &mut Walk, new: u64) {
         let (parent, class) = (self.shape.parent(new), self.shape.class_of_bucket(new));
+        walk.note(parent);
+        walk.note(new);
         let old = self.read(parent);
         for slot in 0..SLOTS {
             let fingerprint = self.fields.slot(old, slot);

@@ -160,13 +160,14 @@ impl CuckooTable {
     /// Puts a fingerprint into a free slot of the emptier one of its buckets, or makes one free.
     #[inline(always)]
     fn place_as<B: Bits>(&self, walk: &mut Walk, candidate: Candidate) {
-        let (first, second) = (self.spot(candidate.buckets[0]), self.spot(candidate.buckets[1]));
+        let [first, second] = candidate.buckets;
         let [in_first, in_second] =
-            [B::read(first).fields_of(self.fields, 0), B::read(second).fields_of(self.fields, 0)];
+            [first, second].map(|bucket| B::read(self.spot(bucket)).fields_of(self.fields, 0));
         // Slots fill from below, so the emptier bucket has the larger marks.
-        let (spot, free) = if in_second > in_first { (second, in_second) } else { (first, in_first) };
+        let (bucket, free) = if in_second > in_first { (second, in_second) } else { (first, in_first) };
         if free > B::default() {
-            spot.turn(free.first(self.fields), candidate.fingerprint);
+            walk.note(bucket);
+            self.spot(bucket).turn(free.first(self.fields), candidate.fingerprint);
         } else {
             self.evict::<B>(walk, candidate.classes, candidate.fingerprint);
         }

@@ -13,6 +13,8 @@ const LOAD_PERCENT: usize = 90;
 const MIN_LOAD_PERCENT: usize = 78;
 /// Places at the beginning.
 const MIN: usize = 16;
+/// Changed marks from which on a copy begins anew.
+const MAX_CHANGED: usize = 1 << 20;
 
 /// A hash of 128 bits: the first half names its place, the second distinguishes it from others there.
 pub(crate) type Mark = (u64, u64);
@@ -33,6 +35,8 @@ pub struct MarkTable {
     /// Places that hashes name; a few more follow.
     places: usize,
     len: usize,
+    /// Marks that have changed since a copy was begun, if one is under way.
+    pub(super) changed: Option<Vec<Mark>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -61,6 +65,7 @@ impl MarkTable {
         if self.len * 100 >= self.places * LOAD_PERCENT {
             self.resize(self.places + self.places / 8 + MIN);
         }
+        self.note(mark);
         let number = std::num::NonZeroU64::new(number.saturating_add(1)).expect("one more than a number");
         match self.find(mark) {
             Ok(at) => self.entries[at].replace(Entry { mark, number }).map(|old| old.number.get() - 1),
@@ -75,6 +80,7 @@ impl MarkTable {
     /// Forgets `mark`; its number comes back.
     pub fn remove(&mut self, mark: (u64, u64)) -> Option<u64> {
         let mut hole = self.find(mark).ok()?;
+        self.note(mark);
         let removed = self.entries[hole].take();
         while let Some(next) = self.entries.get(hole + 1).copied().flatten()
             && self.place_of(next.mark) <= hole
@@ -92,6 +98,20 @@ impl MarkTable {
     /// All marks with their numbers, ascending.
     pub fn iter(&self) -> impl Iterator<Item = ((u64, u64), u64)> {
         self.entries.iter().flatten().map(|entry| (entry.mark, entry.number.get() - 1))
+    }
+
+    /// The marks from `first` on, ascending.
+    pub(super) fn from(&self, first: Mark) -> impl Iterator<Item = (Mark, u64)> {
+        let from = self.find(first).unwrap_or_else(|at| at);
+        let entries = self.entries.get(from..).unwrap_or_default().iter().flatten();
+        entries.map(|entry| (entry.mark, entry.number.get() - 1))
+    }
+
+    fn note(&mut self, mark: Mark) {
+        if let Some(changed) = &mut self.changed {
+            changed.push(mark);
+        }
+        self.changed.take_if(|changed| changed.len() > MAX_CHANGED);
     }
 
     /// Number of marks.

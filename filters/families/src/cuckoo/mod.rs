@@ -28,6 +28,7 @@
 
 mod builder;
 mod codec;
+mod copy;
 mod evict;
 mod grow;
 mod insert;
@@ -35,6 +36,7 @@ mod insert;
 mod insert_tests;
 mod key_state;
 mod marks;
+mod marks_copy;
 mod mutable;
 mod packed_slots;
 mod predict;
@@ -48,8 +50,10 @@ mod table;
 mod tests;
 mod writer;
 
+pub use copy::TableCopy;
 pub use key_state::{HashedKey, KeyState};
 pub use marks::MarkTable;
+pub use marks_copy::MarkCopy;
 pub use mutable::CuckooMut;
 pub(crate) use query::Cuckoo;
 pub use spec::CuckooSpec;

@@ -25,8 +25,11 @@ const PADDING: u64 = 2;
 /// Fewest buckets of a table that grows.
 const MIN_BUCKETS: u64 = 64;
 
+/// Most buckets of a later segment, as a power of two: to add one halves as many others, each of which may wait for memory.
+const MAX_SEGMENT_LOG2: u32 = 13;
+
 /// Lists of later segments: enough for the last bucket there can be.
-pub(crate) const DOUBLINGS: usize = 8;
+pub(crate) const DOUBLINGS: usize = 17;
 
 /// Buckets that were allocated together.
 pub(crate) type Segment = Box<[AtomicU64]>;
@@ -94,7 +97,7 @@ impl CuckooTable {
 
     pub(crate) fn with_shape(shape: Shape, grows: bool) -> Self {
         assert!(shape.base < 1 << 32, "a table has fewer than 2^32 buckets");
-        let segment_log2 = (shape.base / 8).max(1).ilog2();
+        let segment_log2 = (shape.base / 8).max(1).ilog2().min(MAX_SEGMENT_LOG2);
         Self {
             shape,
             fields: Fields::new(shape),
@@ -141,22 +144,23 @@ impl CuckooTable {
     /// Takes out one of `hash`: `false` if none is there. Twins added beside it are still found. The caller promises
     /// that this hash was [added](Self::add) more often than taken.
     pub fn take(&self, hash: u64) -> bool {
-        self.write(|_| {
+        self.write(|walk| {
             let (class, fingerprint) = (self.shape.class(hash), self.shape.fingerprint(hash));
             let other = self.shape.other_class(class, fingerprint);
             let taken = self.take_from_stash([class, other], fingerprint)
-                || self.clear(class, fingerprint)
-                || self.clear(other, fingerprint);
+                || self.clear(walk, class, fingerprint)
+                || self.clear(walk, other, fingerprint);
             self.stored.store(self.stored() - u64::from(taken), Ordering::Relaxed);
             taken
         })
     }
 
     /// Frees a slot that holds `fingerprint` in its bucket of `class`; `false` if there is none.
-    fn clear(&self, class: u64, fingerprint: u64) -> bool {
+    fn clear(&self, walk: &mut Walk, class: u64, fingerprint: u64) -> bool {
         let bucket = self.bucket(class, fingerprint);
         let fields = self.read(bucket).fields_of(self.fields, fingerprint);
         if fields > 0 {
+            walk.note(bucket);
             self.spot(bucket).turn(fields.first(self.fields), fingerprint);
         }
         fields > 0

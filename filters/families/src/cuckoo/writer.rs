@@ -1,5 +1,6 @@
 //! One writer at a time, whose changes readers notice.
 
+use std::mem;
 use std::sync::PoisonError;
 use std::sync::atomic::{Ordering, fence};
 
@@ -27,7 +28,7 @@ impl CuckooTable {
     pub(crate) fn write_mut<T>(&mut self, change: impl FnOnce(&Self, &mut Walk) -> T) -> T {
         let version = *self.version.get_mut();
         *self.version.get_mut() = version | 1;
-        let mut walk = *self.writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut walk = mem::take(self.writer.get_mut().unwrap_or_else(PoisonError::into_inner));
         let result = change(self, &mut walk);
         *self.writer.get_mut().unwrap_or_else(PoisonError::into_inner) = walk;
         *self.version.get_mut() = after(version);

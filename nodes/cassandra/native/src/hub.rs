@@ -3,12 +3,15 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
 
 use lacuna_node_filters::{
-    Barrier, Buckets, Config, KeyId, Mode, NewsFlag, Node, NodeFilter, NodeId, TableId, WaterMark,
+    Barrier, Buckets, Config, KeyId, Mode, NewsFlag, Node, NodeFilter, NodeId, Saved, TableId, Undone,
+    WaterMark,
 };
 
-use crate::question;
+use crate::{clock, question};
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
 pub const VERSION: i64 = 5;
@@ -105,7 +108,9 @@ impl Hub {
                 0
             })
         };
-        (0..=SAFE).map(each).min().unwrap_or(FAILED)
+        let ticked = (0..=SAFE).map(each).min().unwrap_or(FAILED);
+        (0..=SAFE).for_each(|mode| self.do_undone(mode, now));
+        ticked
     }
 
     /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if a node that relies
@@ -158,12 +163,56 @@ impl Hub {
 
     /// A ready filter of a table as bytes, for a file; `None` if there is none.
     pub fn saved(&self, mode: i64, table: TableId) -> Option<Vec<u8>> {
-        let mut saved = None;
-        self.with(mode, |node| {
-            saved = node.saved_table(table);
-            0
-        });
-        saved
+        if self.with(mode, |node| i64::from(node.begin_saving(table))) != 1 {
+            return None;
+        }
+        let now = clock::now().unwrap_or(0);
+        loop {
+            self.do_undone(mode, now);
+            let mut saved = Saved::Never;
+            self.with(mode, |node| {
+                saved = node.take_saved(table);
+                0
+            });
+            match saved {
+                Saved::Bytes(bytes) => return Some(bytes),
+                Saved::Never => return None,
+                // Another thread has it.
+                Saved::NotYet => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    /// Does what messages and files have left, the long parts without the lock.
+    fn do_undone(&self, mode: i64, now: u64) {
+        loop {
+            let mut undone = Undone::Nothing;
+            self.with(mode, |node| {
+                undone = node.undone();
+                0
+            });
+            let done = match undone {
+                Undone::Nothing => return,
+                Undone::Copied | Undone::Free(_) => 0,
+                Undone::Encode(whole) => match catch_unwind(AssertUnwindSafe(|| whole.encode())) {
+                    Ok(encoded) => self.with(mode, |node| {
+                        node.encoded(now, encoded);
+                        0
+                    }),
+                    Err(_) => FAILED,
+                },
+                Undone::Read(from, bytes) => match catch_unwind(AssertUnwindSafe(|| bytes.read())) {
+                    Ok(fetched) => self.with(mode, |node| {
+                        node.fetched(now, from, fetched);
+                        0
+                    }),
+                    Err(_) => FAILED,
+                },
+            };
+            if done == FAILED {
+                return;
+            }
+        }
     }
 
     /// Puts such bytes into a filter that was created just now: 1, or 0 if they are none, or it holds something already.
@@ -212,10 +261,12 @@ impl Hub {
 
     /// Takes a frame of a peer.
     pub fn receive(&self, mode: i64, now: u64, from: NodeId, frame: &[u8]) -> i64 {
-        self.with_at(mode, now, |node| {
-            node.receive(now, from, frame);
+        let received = self.with_at(mode, now, |node| {
+            node.receive_quickly(now, from, frame);
             0
-        })
+        });
+        self.do_undone(mode, now);
+        received
     }
 
     /// The next frame to send.

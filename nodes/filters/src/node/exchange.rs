@@ -72,8 +72,15 @@ impl Node {
         }
     }
 
-    /// Takes a message. A damaged or newer one counts as lost.
+    /// Takes a message. A damaged or newer one counts as lost. O(bytes of a filter) for one of those that filters are fetched
+    /// with.
     pub fn receive(&mut self, now: u64, from: NodeId, frame: &[u8]) {
+        self.receive_quickly(now, from, frame);
+        self.do_undone(now);
+    }
+
+    /// The same in O(bytes of the message), with [`undone`](Self::undone) work left: for a program that holds a lock meanwhile.
+    pub fn receive_quickly(&mut self, now: u64, from: NodeId, frame: &[u8]) {
         match Message::from_bytes(frame) {
             Ok(message) => self.take(now, from, frame, message),
             Err(_) => self.counters.malformed_messages += 1,
@@ -95,7 +102,7 @@ impl Node {
                 self.send(from, &Message::Catalog { incarnation, tables: self.publisher.catalog() });
             }
             Message::AskChunk { table, sequence, index } => {
-                if let Some(chunk) = self.publisher.chunk(&self.config, now, (table, sequence, index)) {
+                if let Some(chunk) = self.publisher.chunk(&self.config, now, from, (table, sequence, index)) {
                     self.send(from, &chunk);
                 }
             }
@@ -118,7 +125,11 @@ impl Node {
                 let wanted: Vec<_> = listed.filter(|table| is_wanted(&self.wanted, *table, from)).collect();
                 peer.catalog(now, catalog_hash(&tables), &wanted)
             }
-            Message::Chunk { .. } => peer.chunk(&self.config, now, message),
+            Message::Chunk { .. } => {
+                let (next, fetched) = peer.chunk(now, message);
+                self.fetched.extend(fetched.map(|fetched| (from, fetched)));
+                next
+            }
             _ => Vec::new(),
         };
         next.iter().for_each(|message| self.send(from, message));
@@ -152,7 +163,7 @@ impl Node {
     }
 
     /// Shortens copies that take too much, all by the same share; then forgets the largest, until the rest fit.
-    fn keep_within_memory(&mut self) {
+    pub(super) fn keep_within_memory(&mut self) {
         let max_bytes = self.config.max_copy_bytes;
         let total = self.copy_bytes();
         if total <= max_bytes {
@@ -181,7 +192,7 @@ impl Node {
         copies.map(|copy| copy.filter.memory_bytes()).sum()
     }
 
-    fn send(&mut self, to: NodeId, message: &Message) {
+    pub(super) fn send(&mut self, to: NodeId, message: &Message) {
         self.send_bytes(to, message.to_bytes());
     }
 

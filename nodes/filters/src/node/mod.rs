@@ -7,6 +7,9 @@
 
 mod exchange;
 mod tables;
+mod undone;
+
+pub use undone::Undone;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +18,7 @@ use lacuna_base::hash::IntegerHasher;
 use crate::buckets::Buckets;
 use crate::config::{Config, Mode};
 use crate::counters::Counters;
+use crate::fetch::FetchedBytes;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::peer::Peer;
 use crate::presence::{NodeFilter, Presence};
@@ -57,6 +61,8 @@ pub struct Node {
     next_request: u64,
     next_flush: u64,
     outbox: Vec<(NodeId, Vec<u8>)>,
+    /// Filters of peers that have come and were not read.
+    fetched: Vec<(NodeId, FetchedBytes)>,
     counters: Counters,
 }
 
@@ -79,6 +85,7 @@ impl Node {
             next_request: now,
             next_flush: now,
             outbox: Vec::new(),
+            fetched: Vec::new(),
             counters: Counters::default(),
         }
     }

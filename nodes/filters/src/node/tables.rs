@@ -8,7 +8,7 @@ use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::margins::MARGIN;
 use crate::presence::{Deletion, NodeFilter, Presence};
-use crate::publisher::Brings;
+use crate::publisher::{Brings, Saved};
 use crate::water_mark;
 
 impl Node {
@@ -44,8 +44,26 @@ impl Node {
 
     /// A ready table's filter for a file of the node's, from which its next life may [restore](Self::restore_table) it; `None`
     /// if it is not ready, or unknown. It holds every key that was loaded or written before this call. O(bytes).
-    pub fn saved_table(&self, table: TableId) -> Option<Vec<u8>> {
-        self.publisher.saved(table)
+    pub fn saved_table(&mut self, table: TableId) -> Option<Vec<u8>> {
+        if !self.begin_saving(table) {
+            return None;
+        }
+        self.do_undone(0);
+        match self.take_saved(table) {
+            Saved::Bytes(bytes) => Some(bytes),
+            Saved::NotYet | Saved::Never => None,
+        }
+    }
+
+    /// Begins to save a table: the work is [`undone`](Self::undone), and its result is [taken](Self::take_saved) once it has
+    /// been done. `false` if there is nothing to save.
+    pub fn begin_saving(&mut self, table: TableId) -> bool {
+        self.publisher.begin_saving(table)
+    }
+
+    /// What [`begin_saving`](Self::begin_saving) has begun, once it is there.
+    pub fn take_saved(&mut self, table: TableId) -> Saved {
+        self.publisher.take_saved(table)
     }
 
     /// Puts what an earlier life of this node has [saved](Self::saved_table) into a table that was created just now; what came

@@ -3,7 +3,7 @@
 use super::Peer;
 use crate::buckets::Buckets;
 use crate::config::Config;
-use crate::fetch::{Fetch, Fetched};
+use crate::fetch::{Fetch, Fetched, FetchedBytes, FetchedFilter};
 use crate::key_id::{KeyId, TableId};
 use crate::message::{Message, Version};
 use crate::presence::{NodeFilter, Presence};
@@ -51,17 +51,35 @@ impl Peer {
         self.fetches.remove(&table);
     }
 
-    /// Takes a piece of a snapshot; what to say.
-    pub(crate) fn chunk(&mut self, config: &Config, now: u64, message: Message) -> Vec<Message> {
-        let Message::Chunk { table, version, generation, .. } = message else { return Vec::new() };
+    /// Takes a piece of a snapshot; what to say, and what came if it was the last one.
+    pub(crate) fn chunk(&mut self, now: u64, message: Message) -> (Vec<Message>, Option<FetchedBytes>) {
+        let nothing = (Vec::new(), None);
+        let Message::Chunk { table, version, generation, check, .. } = message else { return nothing };
         if version.incarnation != self.applied.incarnation {
-            return Vec::new();
+            return nothing;
         }
-        let Some(fetch) = self.fetches.get_mut(&table) else { return Vec::new() };
-        let mut filter = match fetch.take(now, message) {
-            Fetched::Nothing => return Vec::new(),
-            Fetched::Piece => return vec![fetch.ask(table)],
-            Fetched::Whole(filter) => *filter,
+        let Some(fetch) = self.fetches.get_mut(&table) else { return nothing };
+        match fetch.take(now, message) {
+            Fetched::Nothing => nothing,
+            Fetched::Piece => (vec![fetch.ask(table)], None),
+            Fetched::Whole(pieces) => {
+                (Vec::new(), Some(FetchedBytes { table, version, generation, check, pieces }))
+            }
+        }
+    }
+
+    /// Takes a filter that was read from what came; what to say.
+    pub(crate) fn fetched(&mut self, config: &Config, now: u64, fetched: FetchedFilter) -> Vec<Message> {
+        let FetchedFilter { table, version, generation, .. } = fetched;
+        let is_of_this_life = version.incarnation == self.applied.incarnation;
+        let Some(fetch) =
+            self.fetches.get_mut(&table).filter(|fetch| is_of_this_life && fetch.is_of(&fetched))
+        else {
+            return Vec::new();
+        };
+        let Some(mut filter) = fetched.filter.map(|filter| *filter) else {
+            *fetch = Fetch::new(now);
+            return vec![fetch.ask(table)];
         };
         self.fetches.remove(&table);
         self.forget_forwarded(config, now);

@@ -4,13 +4,15 @@ mod holders;
 mod recent;
 mod snapshots;
 
+pub use snapshots::{EncodedFilter, Saved, WholeFilter};
+
 use std::collections::{BTreeMap, VecDeque};
 
 use lacuna_base::hash::hash_bytes;
 
 use self::holders::Holder;
 use self::recent::Recent;
-use self::snapshots::Snapshot;
+use self::snapshots::{Copying, Snapshot};
 use crate::buckets::Buckets;
 use crate::config::{Config, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
@@ -106,6 +108,11 @@ pub(crate) struct Publisher {
     log_bytes: usize,
     holders: BTreeMap<NodeId, Holder>,
     snapshots: BTreeMap<TableId, Snapshot>,
+    /// Filters that are being copied.
+    copying: BTreeMap<TableId, Copying>,
+    freed: Vec<Vec<u8>>,
+    /// Filters as bytes, for files: none while they are being copied.
+    saved: BTreeMap<TableId, Option<Vec<u8>>>,
     recent: Recent,
     boot_until: u64,
 }
@@ -124,6 +131,9 @@ impl Publisher {
             digests: VecDeque::new(),
             holders: BTreeMap::new(),
             snapshots: BTreeMap::new(),
+            copying: BTreeMap::new(),
+            freed: Vec::new(),
+            saved: BTreeMap::new(),
             recent: Recent::default(),
             boot_until,
         }
@@ -284,7 +294,9 @@ impl Publisher {
 
     fn reset(&mut self, table: TableId) {
         self.pending.insert(table, TableDelta { is_reset: true, ..TableDelta::default() });
-        self.snapshots.remove(&table);
+        self.drop_snapshot(table);
+        self.copying.remove(&table);
+        self.saved.remove(&table);
         self.recent.note_table(table, self.barrier());
     }
 

@@ -5,7 +5,8 @@
 //! not. For example, delta 5 announces key 7: a read that finds it waits until delta 5 is known, a read of key 8 does not wait.
 //! Key 9 has the same fingerprint as key 7, so it is not announced when it is written: delta 5 announces it too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::mem;
 
 use crate::key_id::{KeyId, TableId};
 
@@ -13,45 +14,108 @@ use crate::key_id::{KeyId, TableId};
 const MAX_KEYS: usize = 1 << 14;
 /// Names of twins kept: of a key, and of each bucket that a row is in.
 const MAX_NAMES: usize = 8 * MAX_KEYS;
+/// Names or keys that are forgotten at once where none have come.
+const FORGOTTEN: usize = 1 << 10;
+/// Names or keys for which little memory is taken.
+const FEW: usize = 1 << 9;
 
 /// The deltas that announce keys, and whole tables.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Recent {
-    keys: BTreeMap<(TableId, u64), u64>,
+    keys: Barriers,
     /// What stands in the filters for them.
-    names: BTreeMap<(TableId, u64), u64>,
+    names: Barriers,
     tables: BTreeMap<TableId, u64>,
     all: u64,
     /// The highest barrier so far.
     last: u64,
 }
 
+/// What waits for which delta: at most so many.
+#[derive(Debug)]
+struct Barriers {
+    by_name: HashMap<(TableId, u64), u64>,
+    /// In the order in which they came, so that none has to be looked for to be forgotten.
+    order: VecDeque<((TableId, u64), u64)>,
+    /// Since some were forgotten.
+    noted: usize,
+    max: usize,
+}
+
+impl Barriers {
+    fn new(max: usize) -> Self {
+        Self { by_name: HashMap::new(), order: VecDeque::new(), noted: 0, max }
+    }
+
+    fn get(&self, name: (TableId, u64)) -> Option<u64> {
+        self.by_name.get(&name).copied()
+    }
+
+    /// Notes a barrier, no lower than one that is noted; `false` if all had to be forgotten for it.
+    fn note(&mut self, name: (TableId, u64), barrier: u64) -> bool {
+        let noted = self.get(name);
+        if noted.is_some_and(|noted| noted >= barrier) {
+            return true;
+        }
+        let has_room = self.order.len() < self.max;
+        if !has_room {
+            self.by_name.clear();
+            self.order.clear();
+        }
+        if self.order.len() == FEW {
+            // Once and for all: to move many takes milliseconds.
+            self.by_name.reserve(self.max);
+            self.order.reserve(self.max);
+        }
+        self.by_name.insert(name, barrier);
+        self.order.push_back((name, barrier));
+        self.noted += 1;
+        has_room
+    }
+
+    /// Forgets those up to `known`, but for some that came out of order, and for many until the next call: twice as many as have come
+    /// since the last one, and some more.
+    fn forget(&mut self, known: u64) {
+        for _ in 0..FORGOTTEN + 2 * mem::take(&mut self.noted) {
+            let Some(&(name, barrier)) = self.order.front().filter(|(_, barrier)| *barrier <= known) else {
+                return;
+            };
+            self.order.pop_front();
+            if self.get(name) == Some(barrier) {
+                self.by_name.remove(&name);
+            }
+        }
+    }
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        let (keys, names) = (Barriers::new(MAX_KEYS), Barriers::new(MAX_NAMES));
+        Self { keys, names, tables: BTreeMap::new(), all: 0, last: 0 }
+    }
+}
+
 impl Recent {
     /// Delta `barrier` will announce something new in the partition.
     pub(super) fn note(&mut self, table: TableId, partition: KeyId, barrier: u64) {
-        if self.keys.len() >= MAX_KEYS {
-            // The barrier of a twin may be lower than those so far.
-            self.all = std::mem::take(&mut self.keys).into_values().fold(self.all.max(barrier), u64::max);
-        }
-        let last = self.keys.entry((table, partition.hash())).or_default();
-        *last = barrier.max(*last);
         self.last = self.last.max(barrier);
+        if !self.keys.note((table, partition.hash()), barrier) {
+            // The barrier of a twin may be lower than those so far.
+            self.all = self.last;
+        }
     }
 
     /// Delta `barrier` will announce something that has this name in the table's filter.
     pub(super) fn note_name(&mut self, table: TableId, name: u64, barrier: u64) {
-        if self.names.len() >= MAX_NAMES {
-            // The barriers so far are no higher.
-            self.names.clear();
-            self.all = self.all.max(barrier);
-        }
-        self.names.insert((table, name), barrier);
         self.last = self.last.max(barrier);
+        if !self.names.note((table, name), barrier) {
+            self.all = self.last;
+        }
     }
 
     /// The delta that announces what has this name.
     pub(super) fn barrier_of_name(&self, table: TableId, name: u64) -> Option<u64> {
-        self.names.get(&(table, name)).copied()
+        self.names.get((table, name))
     }
 
     /// Delta `barrier` will void all copies of a table.
@@ -62,7 +126,7 @@ impl Recent {
 
     /// The delta that a read of the partition has to wait for; 0 for none.
     pub(super) fn barrier_of(&self, table: TableId, partition: KeyId) -> u64 {
-        let of_key = self.keys.get(&(table, partition.hash())).copied().unwrap_or(0);
+        let of_key = self.keys.get((table, partition.hash())).unwrap_or(0);
         let of_table = self.tables.get(&table).copied().unwrap_or(0);
         of_key.max(of_table).max(self.all)
     }
@@ -74,8 +138,8 @@ impl Recent {
 
     /// Forgets what is known to all.
     pub(super) fn forget(&mut self, known: u64) {
-        self.keys.retain(|_, barrier| *barrier > known);
-        self.names.retain(|_, barrier| *barrier > known);
+        self.keys.forget(known);
+        self.names.forget(known);
         self.tables.retain(|_, barrier| *barrier > known);
     }
 }
@@ -94,7 +158,7 @@ mod tests {
         assert_eq!([recent.barrier_of(table, key(0)), recent.barrier_of(table, key(MAX_KEYS))], [3, 0]);
         recent.note(table, key(MAX_KEYS), 4);
         assert_eq!([recent.barrier_of(table, key(0)), recent.barrier_of(TableId(2), key(0))], [4; 2]);
-        assert!(recent.keys.len() <= MAX_KEYS);
+        assert!(recent.keys.by_name.len() <= MAX_KEYS);
     }
 
     #[test]
@@ -115,7 +179,7 @@ mod tests {
         recent.note_name(table, u64::MAX, 8);
         assert_eq!((recent.barrier_of_name(table, 3), recent.barrier_of(table, key)), (None, 8));
         recent.forget(8);
-        assert!(recent.names.is_empty());
+        assert!(recent.names.by_name.is_empty());
     }
 
     #[test]

@@ -48,6 +48,7 @@ control!(asking_fewer_than_a_quorum_is_found, AskFewer);
 control!(publishing_late_is_found, PublishLate);
 control!(rebuilding_quietly_is_found, RebuildQuietly);
 control!(taking_a_restored_filter_for_whole_is_found, RestoredIsWhole);
+control!(copies_that_are_older_than_they_say_are_found, CopiesAreOld);
 control!(news_that_raise_no_flag_are_found, NewsRaiseNoFlag);
 control!(a_flag_that_is_lowered_early_is_found, FlagLoweredEarly);
 

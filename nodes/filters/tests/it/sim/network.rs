@@ -21,6 +21,8 @@ pub(crate) enum Letter {
     Alarm,
     /// Between node filters.
     Frame(Vec<u8>),
+    /// To a node itself: the next piece of what frames have left to do.
+    Work,
     /// From a client to a coordinator: number of the operation.
     Begin {
         operation: u64,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use lacuna_node_filters::{
-    Barrier, Buckets, Config, Deletion, Flaw, KeyId, NewsFlag, Node, NodeId, Side, TableId,
+    Barrier, Buckets, Config, Deletion, EncodedFilter, FetchedFilter, Flaw, KeyId, NewsFlag, Node, NodeId,
+    Side, TableId, Undone,
 };
 
 use super::heads::Head;
@@ -80,9 +81,25 @@ pub(crate) struct Replica {
     pub(crate) down_until: u64,
     pub(crate) is_rebuilding: bool,
     saved: Option<Saved>,
+    /// Whether it has a letter to itself about work that is left.
+    pub(crate) is_working: bool,
+    /// What was done of that without the node.
+    done: Option<Done>,
     /// Its clock: how much it is ahead, and runs ahead in a thousand.
     pub(crate) offset: u64,
     drift: u64,
+}
+
+/// Work that needs no node, while which the node goes on.
+#[derive(Debug)]
+enum Done {
+    Encoded(EncodedFilter),
+    Fetched(NodeId, FetchedFilter),
+}
+
+/// Filters are copied in several pieces, as large ones are.
+fn in_pieces(config: Config) -> Config {
+    Config { copied_bytes: 256, ..config }
 }
 
 pub(crate) fn id_of(node: usize) -> NodeId {
@@ -93,7 +110,7 @@ impl Replica {
     pub(crate) fn new(at: usize, config: Config, names: Names, drift: u64) -> Self {
         let offset = 1_000_000 + 1_000 * at as u64;
         Self {
-            node: Node::new(id_of(at), config, 1, offset),
+            node: Node::new(id_of(at), in_pieces(config), 1, offset),
             names,
             flaw: config.flaw,
             proofs: Vec::new(),
@@ -108,6 +125,8 @@ impl Replica {
             down_until: 0,
             is_rebuilding: false,
             saved: None,
+            is_working: false,
+            done: None,
             offset,
             drift,
         }
@@ -116,6 +135,21 @@ impl Replica {
     /// What its clock shows.
     pub(crate) fn clock(&self, now: u64) -> u64 {
         self.offset + now + now * self.drift / 1_000
+    }
+
+    /// Does a piece of the work that is left; `false` if there is none.
+    pub(crate) fn work(&mut self, clock: u64) -> bool {
+        match self.done.take() {
+            Some(Done::Encoded(encoded)) => self.node.encoded(clock, encoded),
+            Some(Done::Fetched(from, filter)) => self.node.fetched(clock, from, filter),
+            None => match self.node.undone() {
+                Undone::Nothing => self.is_working = false,
+                Undone::Copied | Undone::Free(_) => {}
+                Undone::Encode(whole) => self.done = Some(Done::Encoded(whole.encode())),
+                Undone::Read(from, bytes) => self.done = Some(Done::Fetched(from, bytes.read())),
+            },
+        }
+        self.is_working
     }
 
     /// Leaves the filter on disk.
@@ -128,7 +162,8 @@ impl Replica {
     /// Starts again with what the store holds. As a rule a filter that was saved is restored, and what came since is loaded; without,
     /// deletions have to be learned anew.
     pub(crate) fn start(&mut self, at: usize, config: Config, incarnation: u64, now: u64, nodes: usize) {
-        self.node = Node::new(id_of(at), config, incarnation, self.clock(now));
+        self.node = Node::new(id_of(at), in_pieces(config), incarnation, self.clock(now));
+        (self.is_working, self.done) = (false, None);
         self.flag = NewsFlag::default();
         self.begin_table(nodes);
         let saved = self.saved.as_ref().filter(|_| !incarnation.is_multiple_of(4));

@@ -198,7 +198,7 @@ impl World {
         }
         if replica.paused_until > self.now {
             let Post { from, to, letter } = post;
-            if replica.is_asleep && !matches!(letter, Letter::Alarm) {
+            if replica.is_asleep && !matches!(letter, Letter::Alarm | Letter::Work) {
                 return Ok(());
             }
             self.network.send_at(replica.paused_until, from, to, letter);
@@ -224,7 +224,18 @@ impl World {
                 self.replicas[to].node.tick(clock);
                 self.network.send_at(self.now + TICK, to, to, Letter::Alarm);
             }
-            Letter::Frame(bytes) => self.replicas[to].node.receive(clock, id_of(from), &bytes),
+            Letter::Frame(bytes) => {
+                let replica = &mut self.replicas[to];
+                replica.node.receive_quickly(clock, id_of(from), &bytes);
+                if !std::mem::replace(&mut replica.is_working, true) {
+                    self.network.send_at(self.now + self.rng.below(6), to, to, Letter::Work);
+                }
+            }
+            Letter::Work => {
+                if self.replicas[to].work(clock) {
+                    self.network.send_at(self.now + self.rng.below(4), to, to, Letter::Work);
+                }
+            }
             Letter::Begin { operation } => self.begin(to, clock, operation),
             Letter::Apply { operation, key, change, time, ring } => {
                 let replica = &mut self.replicas[to];
