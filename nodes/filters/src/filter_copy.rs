@@ -1,6 +1,6 @@
 //! A filter as bytes, taken in pieces between which it is written.
 //!
-//! Whoever holds the lock of a node takes a piece in some hundred microseconds; a filter of 20 million keys has a hundred of them. All parts
+//! A program that holds the lock of a node takes a piece in some hundred microseconds; a filter of 20 million keys has a hundred of them. All parts
 //! are finished in the same moment, so that the bytes are those of one state: a key that a write takes from the dead is among the
 //! keys, too.
 

@@ -31,7 +31,7 @@ pub(super) struct Recent {
     last: u64,
 }
 
-/// What waits for which delta: at most so many.
+/// What waits for which delta, up to a number of notes.
 #[derive(Debug)]
 struct Barriers {
     by_name: HashMap<(TableId, u64), u64>,
