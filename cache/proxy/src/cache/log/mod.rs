@@ -68,11 +68,14 @@ const RETRY: Duration = Duration::from_millis(500);
 
 /// Makes the server write all of its log so far, and writes a record.
 const PUSH: &str = "SELECT pg_catalog.pg_logical_emit_message(true, 'lacuna_log', '')::text";
-const PLACE: &str =
-    "SELECT pg_catalog.pg_current_wal_insert_lsn()::text, pg_catalog.pg_current_snapshot()::text";
+const PLACE: &str = "SELECT pg_catalog.pg_current_wal_insert_lsn()::text, pg_catalog.pg_current_snapshot()::text, \
+     pg_catalog.pg_backend_pid()::text";
+/// The server process that is asked, if its server has the slot.
+const SLOT: &str = "SELECT pg_catalog.pg_backend_pid()::text, s.slot_name::text FROM pg_catalog.pg_replication_slots AS s \
+     WHERE s.slot_name::text = $1::text";
 /// A push writes to the disk of this server, and does not wait for others.
 const LOCAL: &str = "SELECT pg_catalog.set_config('synchronous_commit', 'local', false)";
-const LEVEL: &str = "SELECT current_setting('wal_level'), ''";
+const LEVEL: &str = "SELECT current_setting('wal_level')";
 
 /// What hits know of the log.
 #[derive(Debug)]
@@ -139,7 +142,7 @@ impl Log {
 /// `InvalidInput` with what the server or the account lacks.
 pub(super) async fn check(url: &str, claims: &TableClaims) -> Result<()> {
     Account::read(url)?;
-    let [level, _] = row(claims, LEVEL).await?;
+    let [level] = row(claims, Statement::new(LEVEL)).await?;
     if level == "logical" {
         return Ok(());
     }
@@ -199,6 +202,8 @@ struct Follower<'c> {
     log: &'c Log,
     /// Asks how far the log is written.
     control: TableClaims,
+    /// The server process that answers: another one may be of another server, which has another log.
+    process: String,
     stream: Stream,
     changes: Changes,
     held: Held,
@@ -209,7 +214,8 @@ impl<'c> Follower<'c> {
         let control = TableClaims::open(url).await?;
         control.rows(&Statement::new(LOCAL)).await?;
         let stream = Stream::open(&Account::read(url)?).await?;
-        Ok(Self { cache, log, control, stream, changes: Changes::default(), held: Held::default() })
+        let [process, _] = row(&control, Statement::new(SLOT).with(stream.slot().to_owned())).await?;
+        Ok(Self { cache, log, control, process, stream, changes: Changes::default(), held: Held::default() })
     }
 
     /// Reads until it can not; `everything` is released once all that this stream does not have is shown by reads.
@@ -325,7 +331,10 @@ impl<'c> Follower<'c> {
 
     /// How far the log is written, on the disk or not, and which transactions run.
     async fn place(&self) -> Result<(Lsn, Snapshot)> {
-        let [place, snapshot] = row(&self.control, PLACE).await?;
+        let [place, snapshot, process] = row(&self.control, Statement::new(PLACE)).await?;
+        if process != self.process {
+            return Err(Error::unavailable("the connection that asks how far the log is written was lost"));
+        }
         let read = || Some((place.parse().ok()?, snapshot.parse().ok()?));
         read().ok_or_else(|| {
             Error::unavailable("the database says in an unknown form how far its log is written")
@@ -340,11 +349,14 @@ async fn until(due: Option<Instant>) {
     }
 }
 
-/// The two texts of a question with one row.
-async fn row(claims: &TableClaims, question: &str) -> Result<[String; 2]> {
-    let rows = claims.rows(&Statement::new(question)).await?;
-    match rows.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] {
-        [[SqlValue::Text(first), SqlValue::Text(second)]] => Ok([first.clone(), second.clone()]),
-        _ => Err(Error::unavailable("the database answers a question about its log in an unknown form")),
-    }
+/// The texts of a question with one row.
+async fn row<const N: usize>(claims: &TableClaims, question: Statement) -> Result<[String; N]> {
+    let mut rows = claims.rows(&question).await?;
+    let row = rows.pop().filter(|_| rows.is_empty()).unwrap_or_default();
+    let texts =
+        row.into_iter().filter_map(|value| if let SqlValue::Text(text) = value { Some(text) } else { None });
+    texts
+        .collect::<Vec<_>>()
+        .try_into()
+        .map_err(|_| Error::unavailable("the database answers a question about its log in an unknown form"))
 }

@@ -112,6 +112,11 @@ impl Stream {
         }
     }
 
+    /// The slot's name.
+    pub(super) fn slot(&self) -> &str {
+        &self.slot
+    }
+
     /// Everything that was committed before this place has come.
     pub(super) const fn position(&self) -> Lsn {
         self.position

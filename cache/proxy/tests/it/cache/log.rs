@@ -162,25 +162,27 @@ fn definitions_that_change_past_the_proxy_are_seen_by_the_next_read() {
 /// A commit is in the log before reads show it; here it waits for a standby that never comes.
 fn commit_that_waits(flaw: Option<Flaw>) -> Option<(Option<String>, Option<String>)> {
     let setting = if let Some(flaw) = flaw { logged_with(flaw)? } else { logged()? };
-    let mut reader = setting.session_of("reader", &[]);
-    warm(&setting, &mut reader, READ);
-    let logged = setting.counts().logged;
+    let (mut reader, mut stranger) =
+        (setting.session_of("reader", &[]), login(setting.server_port(), "postgres", &[]));
     admin(&setting, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     admin(&setting, "SELECT pg_reload_conf()");
-    let mut stranger = login(setting.server_port(), "postgres", &[]);
     eventually("the setting is known", || {
         ask(&mut stranger, "SHOW synchronous_standby_names").as_deref() == Some("nobody")
     });
+    // A reading of the catalogue that finds other settings begins with no results.
+    thread::sleep(Duration::from_millis(1_500));
+    warm(&setting, &mut reader, READ);
+    let logged = setting.counts().logged;
+    let process = ask(&mut stranger, "SELECT pg_backend_pid()").unwrap();
     stranger.send(&query("UPDATE orders SET note = 'new' WHERE customer = 7"));
     eventually("the commit is in the log", || setting.counts().logged > logged);
     // It was not confirmed, and reads do not show it. What they find now must not be kept.
     let during = ask(&mut reader, READ);
     thread::sleep(Duration::from_millis(50));
     assert_eq!(ask(&mut reader, READ), during);
-    admin(&setting, "ALTER SYSTEM RESET synchronous_standby_names");
-    admin(&setting, "SELECT pg_reload_conf()");
-    drop(stranger.until_ready());
-    setting.opens();
+    // The commit waits no longer.
+    admin(&setting, &format!("SELECT pg_cancel_backend({process})"));
+    assert!(stranger.until_ready().iter().any(|(tag, _)| *tag == b'C'), "it has committed");
     Some((during, ask(&mut reader, READ)))
 }
 
