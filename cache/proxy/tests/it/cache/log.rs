@@ -190,8 +190,11 @@ fn commit_that_waits(flaw: Option<Flaw>) -> Option<(Option<String>, Option<Strin
 fn a_commit_that_reads_do_not_show_yet_is_not_missed() {
     let Some(seen) = commit_that_waits(None) else { return };
     assert_eq!(seen, (Some("n7".to_owned()), Some("new".to_owned())));
-    let Some((_, after)) = commit_that_waits(Some(Flaw::NoSettling)) else { return };
-    assert_eq!(after.as_deref(), Some("n7"), "the flaw would be seen");
+    // On a busy machine the cache may be closed for a moment, so that the server answers.
+    let is_seen = |_| {
+        commit_that_waits(Some(Flaw::NoSettling)).is_some_and(|(_, after)| after.as_deref() == Some("n7"))
+    };
+    assert!((0..10).any(is_seen), "the flaw would be seen");
 }
 
 #[test]
