@@ -29,6 +29,9 @@ const SAFE: i64 = 2;
 const LEVELS: u32 = 5;
 const STEP_LOG2: u32 = 4;
 
+/// Looks, a millisecond apart, for a filter that another thread writes to bytes: if that thread has panicked, there is none.
+const MAX_LOOKS: u32 = 60_000;
+
 /// A frame for another node: the mode's number, the node, the bytes.
 pub type Outgoing = (u8, NodeId, Vec<u8>);
 
@@ -167,7 +170,7 @@ impl Hub {
             return None;
         }
         let now = clock::now().unwrap_or(0);
-        loop {
+        for _ in 0..MAX_LOOKS {
             self.do_undone(mode, now);
             let mut saved = Saved::Never;
             self.with(mode, |node| {
@@ -181,6 +184,7 @@ impl Hub {
                 Saved::NotYet => thread::sleep(Duration::from_millis(1)),
             }
         }
+        None
     }
 
     /// Does what messages and files have left, the long parts without the lock.

@@ -111,8 +111,9 @@ pub(crate) struct Publisher {
     /// Filters that are being copied.
     copying: BTreeMap<TableId, Copying>,
     freed: Vec<Vec<u8>>,
-    /// Filters as bytes, for files: none while they are being copied.
-    saved: BTreeMap<TableId, Option<Vec<u8>>>,
+    /// Filters as bytes, for files by their numbers: none while they are being copied.
+    saved: BTreeMap<TableId, (u64, Option<Vec<u8>>)>,
+    last_file: u64,
     recent: Recent,
     boot_until: u64,
 }
@@ -134,6 +135,7 @@ impl Publisher {
             copying: BTreeMap::new(),
             freed: Vec::new(),
             saved: BTreeMap::new(),
+            last_file: 0,
             recent: Recent::default(),
             boot_until,
         }

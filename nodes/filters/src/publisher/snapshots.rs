@@ -31,6 +31,8 @@ pub(super) struct Copying {
     is_old: bool,
     /// Peers that have asked for it.
     waiting: Vec<NodeId>,
+    /// The last file that has asked for it, by its number.
+    file: Option<u64>,
 }
 
 /// A filter of one moment, which is not written to bytes yet: that takes long, and needs nothing else.
@@ -41,6 +43,7 @@ pub struct WholeFilter {
     generation: u64,
     copy: FilterCopy,
     waiting: Vec<NodeId>,
+    file: Option<u64>,
 }
 
 /// The same as bytes.
@@ -52,6 +55,7 @@ pub struct EncodedFilter {
     check: u32,
     bytes: Vec<u8>,
     waiting: Vec<NodeId>,
+    file: Option<u64>,
 }
 
 /// What has become of a filter that is being saved.
@@ -68,9 +72,9 @@ pub enum Saved {
 impl WholeFilter {
     /// Writes it to bytes. O(bytes).
     pub fn encode(self) -> EncodedFilter {
-        let Self { table, version, generation, copy, waiting } = self;
+        let Self { table, version, generation, copy, waiting, file } = self;
         let bytes = copy.into_bytes();
-        EncodedFilter { table, version, generation, check: crc32c::crc32c(&bytes), bytes, waiting }
+        EncodedFilter { table, version, generation, check: crc32c::crc32c(&bytes), bytes, waiting, file }
     }
 }
 
@@ -81,14 +85,18 @@ impl Publisher {
         if self.tables.get(&table).filter(says_anything).is_none() {
             return false;
         }
-        self.saved.insert(table, None);
-        self.begin_copying(table);
+        self.last_file += 1;
+        let file = self.last_file;
+        self.saved.insert(table, (file, None));
+        if let Some(copying) = self.begin_copying(table) {
+            copying.file = Some(file);
+        }
         true
     }
 
     /// The copy for a file, once it is there.
     pub(crate) fn take_saved(&mut self, table: TableId) -> Saved {
-        match self.saved.get_mut(&table).map(Option::take) {
+        match self.saved.get_mut(&table).map(|(_, bytes)| bytes.take()) {
             None => Saved::Never,
             Some(None) => Saved::NotYet,
             Some(Some(bytes)) => {
@@ -101,7 +109,8 @@ impl Publisher {
     /// The copy of a ready filter that is under way, begun if there is none.
     fn begin_copying(&mut self, table: TableId) -> Option<&mut Copying> {
         let own = self.tables.get_mut(&table).filter(|own| own.is_ready)?;
-        let begin = || Copying { copy: own.filter.begin_copy(), is_old: false, waiting: Vec::new() };
+        let begin =
+            || Copying { copy: own.filter.begin_copy(), is_old: false, waiting: Vec::new(), file: None };
         Some(self.copying.entry(table).or_insert_with(begin))
     }
 
@@ -121,8 +130,8 @@ impl Publisher {
             return Some(None);
         }
         let (version, generation) = (self.version, own.announced_generation());
-        let Copying { copy, waiting, .. } = self.copying.remove(&table)?;
-        Some(Some(WholeFilter { table, version, generation, copy, waiting }))
+        let Copying { copy, waiting, file, .. } = self.copying.remove(&table)?;
+        Some(Some(WholeFilter { table, version, generation, copy, waiting, file }))
     }
 
     /// Takes a copy as bytes, unless another filter stands for the table by now; its first piece for each peer that has asked.
@@ -132,16 +141,18 @@ impl Publisher {
         now: u64,
         encoded: EncodedFilter,
     ) -> Vec<(NodeId, Message)> {
-        let EncodedFilter { table, version, generation, check, bytes, waiting } = encoded;
+        let EncodedFilter { table, version, generation, check, bytes, waiting, file } = encoded;
         let is_same = |own: &Own| own.is_ready && own.announced_generation() == generation;
         if !self.tables.get(&table).is_some_and(is_same) {
             return Vec::new();
         }
+        // A copy that was whole before the file asked lacks what was written in between.
+        if let Some((_, saved)) = self.saved.get_mut(&table).filter(|(number, _)| Some(*number) == file) {
+            *saved = Some(bytes.clone());
+        }
         if waiting.is_empty() {
-            self.saved.entry(table).and_modify(|saved| *saved = Some(bytes));
             return Vec::new();
         }
-        self.saved.entry(table).and_modify(|saved| *saved = Some(bytes.clone()));
         self.drop_snapshot(table);
         self.snapshots.insert(table, Snapshot { version, generation, check, bytes, asked_at: now });
         self.make_room(config, table);

@@ -1,6 +1,8 @@
 //! A filter that one life of a node leaves on disk, and the next one restores.
 
-use lacuna_node_filters::{Buckets, Config, KeyId, Mode, Node, NodeId, Presence, TableId};
+use lacuna_node_filters::{
+    Buckets, Config, KeyId, Message, Mode, Node, NodeId, Presence, Saved, TableId, Undone,
+};
 
 use crate::rules::deletion;
 
@@ -53,6 +55,41 @@ fn the_dead_are_live_where_what_made_them_dead_may_be_lost() {
     assert!(after.restore_table(TABLE, &before.saved_table(TABLE).unwrap(), false).unwrap());
     assert!((0..500).all(|key| presence(&after, key) == Presence::Live));
     assert_eq!(after.own_filter(TABLE).unwrap().dead_count(), 0);
+}
+
+/// The next work of a node that is not a piece.
+fn work(node: &mut Node) -> Undone {
+    loop {
+        match node.undone() {
+            Undone::Copied | Undone::Free(_) => {}
+            other => return other,
+        }
+    }
+}
+
+/// A copy for a peer, or for an earlier file, may have been whole before the file asked.
+#[test]
+fn a_file_takes_no_copy_that_was_whole_before_it_asked() {
+    for is_for_peer in [true, false] {
+        let mut before = ready(0..500);
+        if is_for_peer {
+            let ask = Message::AskChunk { table: TABLE, sequence: u64::MAX, index: 0 };
+            before.receive_quickly(1, NodeId(2), &ask.to_bytes());
+        } else {
+            assert!(before.begin_saving(TABLE));
+        }
+        let Undone::Encode(early) = work(&mut before) else { panic!("a copy is whole") };
+        before.write(TABLE, id(9_000), None);
+        assert!(before.begin_saving(TABLE));
+        before.encoded(2, early.encode());
+        assert_eq!(before.take_saved(TABLE), Saved::NotYet);
+        let Undone::Encode(late) = work(&mut before) else { panic!("another copy is whole") };
+        before.encoded(3, late.encode());
+        let Saved::Bytes(saved) = before.take_saved(TABLE) else { panic!("it is saved") };
+        let mut after = node([].into_iter());
+        assert!(after.restore_table(TABLE, &saved, true).unwrap());
+        assert_eq!(presence(&after, 9_000), Presence::Live);
+    }
 }
 
 /// A filter that is not filled yet holds less than the table, and one that has taken a write would lose it.

@@ -164,10 +164,10 @@ fn commit_that_waits(flaw: Option<Flaw>) -> Option<(Option<String>, Option<Strin
     let setting = if let Some(flaw) = flaw { logged_with(flaw)? } else { logged()? };
     let (mut reader, mut stranger) =
         (setting.session_of("reader", &[]), login(setting.server_port(), "postgres", &[]));
-    admin(&setting, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    admin(&setting, "ALTER SYSTEM SET synchronous_standby_names = 'not_there'");
     admin(&setting, "SELECT pg_reload_conf()");
     eventually("the setting is known", || {
-        ask(&mut stranger, "SHOW synchronous_standby_names").as_deref() == Some("nobody")
+        ask(&mut stranger, "SHOW synchronous_standby_names").as_deref() == Some("not_there")
     });
     // A reading of the catalogue that finds other settings begins with no results.
     thread::sleep(Duration::from_millis(1_500));
