@@ -2,10 +2,11 @@
 //!
 //! The proxy keeps results of its own and needs from this library that no other process caches the same tables: it takes
 //! the lease that a process with the table open as a whole takes, and renews it. Who holds `people` in tenure 7 keeps a
-//! library's cache, dendrites and a second proxy out until it has been silent for 3.5 seconds.
+//! library's cache, dendrites and a second proxy out until it has been silent for 3.5 seconds. Processes that find writes of
+//! others themselves may *share* a table: they keep out all but each other.
 //!
 //! Guarantee: between a successful [`TableClaims::renew`] and [`TableClaims::LEASE_MS`] after its beginning no other cache
-//! serves the table. Writes are not fenced here: a claim says who may cache, not who may write.
+//! serves the table, but those that share it. Writes are not fenced here: a claim says who may cache, not who may write.
 //!
 //! Cost: one connection, and one transaction for each renewal.
 
@@ -31,9 +32,10 @@ const CLAIMS: u32 = 10;
 pub struct TableClaims {
     database: Arc<dyn Database>,
     whole: WholeTables,
+    is_shared: bool,
 }
 
-/// A table that this process alone may cache, as long as it renews the claim.
+/// A table that this process alone may cache, or those that share it, as long as it renews the claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableClaim {
     range: RangeId,
@@ -50,14 +52,32 @@ impl TableClaims {
     /// `InvalidInput` for a URL that is no database server of this build, `Unavailable` if it does not answer or the
     /// tables are missing and may not be made.
     pub async fn open(url: &str) -> Result<Self> {
-        let database = open_alone(url).await?;
-        prepare(&*database).await?;
-        let lease = TableLease::new(database.clone(), Arc::new(SteadyClock::new()), 1).await?;
-        let whole = WholeTables::new(database.clone(), lease);
-        Ok(Self { database, whole })
+        Self::open_as(url, false).await
     }
 
-    /// Takes the right to cache a table. After a process that did not stop in order this waits until its lease is over.
+    /// The same for claims that all share who open them so. Each must find out what the others write.
+    ///
+    /// # Errors
+    /// As [`TableClaims::open`].
+    pub async fn open_shared(url: &str) -> Result<Self> {
+        Self::open_as(url, true).await
+    }
+
+    async fn open_as(url: &str, is_shared: bool) -> Result<Self> {
+        let database = open_alone(url).await?;
+        prepare(&*database).await?;
+        let clock = Arc::new(SteadyClock::new());
+        let lease = if is_shared {
+            TableLease::shared(database.clone(), clock).await?
+        } else {
+            TableLease::new(database.clone(), clock, 1).await?
+        };
+        let whole = WholeTables::new(database.clone(), lease);
+        Ok(Self { database, whole, is_shared })
+    }
+
+    /// Takes the right to cache a table. After a process that did not stop in order this waits until its lease is over; after those
+    /// that share a table, too, unless it is shared with this one.
     ///
     /// # Errors
     /// `Conflict` if another process caches the table or dendrites own its ranges, `InvalidInput` if there is no such
@@ -86,11 +106,14 @@ impl TableClaims {
         self.whole.renew(claim.range, claim.epoch).await
     }
 
-    /// Gives the right back, so that another process need not wait.
+    /// Gives the right back, so that another process need not wait; not one that others may share.
     ///
     /// # Errors
     /// `Unavailable` if the database does not answer.
     pub async fn release(&self, claim: TableClaim) -> Result<()> {
+        if self.is_shared {
+            return Ok(());
+        }
         self.whole.release(claim.range, claim.epoch).await
     }
 

@@ -21,6 +21,8 @@ use crate::sql::watched::Watched;
 pub(crate) const LEASE_MS: u64 = 3_000;
 /// How long others wait before they take over; longer than a lease by more than clocks drift apart.
 const PATIENCE_MS: u64 = 3_500;
+/// The holder that stands for all processes that share a lease. Those of single processes are odd.
+const SHARED: i64 = 2;
 
 impl Lease {
     /// Whether it ever had a holder.
@@ -33,7 +35,7 @@ impl Lease {
 pub(crate) struct TableLease {
     database: Arc<dyn Database>,
     clock: Arc<dyn Clock>,
-    /// The number of this process; no other has the same.
+    /// The number of this process, which no other has, or [`SHARED`].
     holder: i64,
     cache_count: usize,
     state: Mutex<State>,
@@ -72,6 +74,16 @@ impl TableLease {
         Ok(Self { database, clock, holder, cache_count: cache_count.max(1), state: Mutex::default() })
     }
 
+    /// The same with leases that any number of processes hold together, and no other beside them.
+    pub(crate) async fn shared(database: Arc<dyn Database>, clock: Arc<dyn Clock>) -> Result<Self> {
+        Ok(Self { holder: SHARED, ..Self::new(database, clock, 1).await? })
+    }
+
+    /// Whether other processes may hold what this one holds.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.holder == SHARED
+    }
+
     async fn claim_now(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
         let Some(lease) = self.lease(range).await? else {
             self.add(range).await;
@@ -79,6 +91,9 @@ impl TableLease {
         };
         if !self.is_free(range, &lease) {
             return Ok(None);
+        }
+        if self.is_shared() && lease.holder == SHARED {
+            return self.join(range, &lease).await;
         }
         let epoch = self.next_epoch(&lease).await?;
         let values: [SqlValue; 5] = [
@@ -93,14 +108,14 @@ impl TableLease {
         if !self.changes(set, &values).await? {
             return Ok(None);
         }
-        let epoch = Epoch(epoch.cast_unsigned());
-        Ok(Some(Tenure {
-            epoch,
-            cache: self.place(range, lost_cache),
-            serve_after_ms: 0,
-            before: (lease.epoch > 0).then_some(Epoch(lease.epoch.cast_unsigned())),
-            lease_ms: Some(LEASE_MS),
-        }))
+        let before = lease.was_held().then_some(lease.epoch);
+        Ok(Some(tenure(epoch, before, self.place(range, lost_cache))))
+    }
+
+    /// Holds a lease together with those who have it; `None` if it was lost meanwhile.
+    async fn join(&self, range: RangeId, lease: &Lease) -> Result<Option<Tenure>> {
+        let is_joined = self.renew(range, Epoch(lease.epoch.cast_unsigned())).await?;
+        Ok(is_joined.then(|| tenure(lease.epoch, Some(lease.epoch), self.place(range, None))))
     }
 
     /// An epoch larger than that of every tenure. The fence may be ahead of the lease, if this table was restored
@@ -194,6 +209,12 @@ impl TableLease {
     fn statement(&self, sql: &str, values: &[SqlValue]) -> Statement {
         self.database.dialect().statement(sql, values)
     }
+}
+
+fn tenure(epoch: i64, before: Option<i64>, cache: usize) -> Tenure {
+    let epoch_of = |epoch: i64| Epoch(epoch.cast_unsigned());
+    let before = before.map(epoch_of);
+    Tenure { epoch: epoch_of(epoch), cache, serve_after_ms: 0, before, lease_ms: Some(LEASE_MS) }
 }
 
 fn leases_of(found: &Table) -> BTreeMap<RangeId, Lease> {

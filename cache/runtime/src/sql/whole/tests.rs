@@ -52,6 +52,15 @@ impl World {
         )
     }
 
+    /// The same of those that share tables.
+    async fn sharing(&self) -> WholeTables {
+        let clock = Arc::new(Ticks(AtomicU64::new(0), 0));
+        WholeTables::new(
+            self.database.clone(),
+            TableLease::shared(self.database.clone(), clock).await.unwrap(),
+        )
+    }
+
     async fn is_of_dendrites(&self) -> bool {
         known_range(&*self.database, "things#").await.unwrap().is_some()
     }
@@ -200,6 +209,36 @@ async fn what_dendrites_left_counts_for_nothing_behind_a_whole_table(world: &Wor
     }
 }
 
+/// Processes that share a table hold one lease together, and one that does not share it comes before or after all of them.
+async fn a_shared_table_is_of_those_who_share_it(world: &World) {
+    for round in 0..8 {
+        world.reset().await;
+        let (one, other) = (world.sharing().await, world.sharing().await);
+        let (first, second) = tokio::join!(claimed(&one, world.range), claimed(&other, world.range));
+        assert_eq!(first.epoch, second.epoch, "round {round}");
+        assert!(one.renew(world.range, first.epoch).await.unwrap(), "round {round}");
+        assert!(other.renew(world.range, first.epoch).await.unwrap(), "round {round}");
+    }
+    world.reset().await;
+    let (one, other, alone) = (world.sharing().await, world.sharing().await, world.process(1_000).await);
+    let shared = claimed(&one, world.range).await;
+    assert_eq!(claimed(&other, world.range).await.epoch, shared.epoch);
+    // As long as one of them renews it.
+    for _ in 0..8 {
+        assert!(alone.claim(world.range, None).await.unwrap().is_none());
+        assert!(other.renew(world.range, shared.epoch).await.unwrap());
+    }
+    let tenure = claimed(&alone, world.range).await;
+    assert!(tenure.epoch > shared.epoch, "all of them were silent");
+    for sharer in [&one, &other] {
+        assert!(!sharer.renew(world.range, shared.epoch).await.unwrap());
+        assert!(sharer.claim(world.range, None).await.unwrap().is_none(), "it is another's");
+    }
+    alone.release(world.range, tenure.epoch).await.unwrap();
+    let again = claimed(&other, world.range).await;
+    assert!(again.epoch > tenure.epoch && claimed(&one, world.range).await.epoch == again.epoch);
+}
+
 async fn a_table_is_whole_or_cut(url: &str) {
     let world = World::open(url).await;
     world.database.run("CREATE TABLE things (id BIGINT PRIMARY KEY, value BIGINT)").await.unwrap();
@@ -208,6 +247,7 @@ async fn a_table_is_whole_or_cut(url: &str) {
     never_both_at_once(&world).await;
     half_of_it_lets_both_in(&world).await;
     what_dendrites_left_counts_for_nothing_behind_a_whole_table(&world).await;
+    a_shared_table_is_of_those_who_share_it(&world).await;
     world.database.close().await;
 }
 
