@@ -127,9 +127,9 @@ const fn is_met(need: Need, kind: Kind) -> bool {
         Need::Ordered => kind.is_ordered(),
         Need::Bool => matches!(kind, Kind::Bool),
         Need::Text => {
-            matches!(kind, Kind::Text | Kind::Bytewise | Kind::Uuid | Kind::Moment(_) | Kind::Numeric(_))
+            matches!(kind, Kind::Text(_) | Kind::Uuid | Kind::Moment(_) | Kind::Numeric(_))
         }
-        Need::Equal => kind.is_ordered() || matches!(kind, Kind::Bool | Kind::Text | Kind::Uuid),
+        Need::Equal => kind.is_registrable() || matches!(kind, Kind::Bool),
     }
 }
 

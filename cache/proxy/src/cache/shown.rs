@@ -1,7 +1,8 @@
 //! Ends of intervals as people read them: `7`, `2026-11-26`, `'Oslo'…`.
 
-use super::catalogue::{Catalogue, Kind};
+use super::catalogue::{Catalogue, Kind, Texts};
 use super::span::{ColumnId, Span};
+use super::values::FIRST_OF_POINT;
 use crate::recognise::strict::shown_numeric;
 
 /// What stands for an end that is open.
@@ -29,7 +30,8 @@ pub(super) fn shown(kind: Kind, Span { low, high }: Span) -> (String, String) {
 fn one(kind: Kind, value: i64) -> String {
     match kind {
         Kind::Moment(moment) => moment.shown(value),
-        Kind::Bytewise => text(first_bytes(value)),
+        Kind::Text(Texts { is_bytewise: true, .. }) => text(&first_bytes(value)),
+        Kind::Text(_) => text(&first_bytes(value)[..FIRST_OF_POINT]),
         Kind::Uuid => uuid(first_bytes(value)),
         Kind::Numeric(_) => shown_numeric(value),
         _ => value.to_string(),
@@ -42,7 +44,7 @@ const fn first_bytes(value: i64) -> [u8; 8] {
 }
 
 /// The beginning of a text; a longer one goes on after it.
-fn text(bytes: [u8; 8]) -> String {
+fn text(bytes: &[u8]) -> String {
     let len = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let goes_on = if len == bytes.len() { OPEN } else { "" };
     format!("'{}'{goes_on}", String::from_utf8_lossy(&bytes[..len]).escape_debug())
@@ -71,11 +73,13 @@ mod tests {
         assert_eq!(ends(Kind::Integer, -7, i64::MAX), texts("-7", "…"));
         assert_eq!(ends(Kind::Moment(Moment::Date), i64::MIN, 59), texts("…", "2000-02-29"));
         let of = |bytes: [u8; 8]| (u64::from_be_bytes(bytes) ^ (1 << 63)).cast_signed();
+        let kind = |is_bytewise| Kind::Text(Texts { is_bytewise, max_chars: None });
         assert_eq!(
-            ends(Kind::Bytewise, of(*b"Oslo\0\0\0\0"), of(*b"Reykjav\xc3")),
+            ends(kind(true), of(*b"Oslo\0\0\0\0"), of(*b"Reykjav\xc3")),
             texts("'Oslo'", "'Reykjav\u{fffd}'…")
         );
-        assert_eq!(ends(Kind::Bytewise, of(*b"a'b\n\0\0\0\0"), i64::MAX).0, "'a\\'b\\n'");
+        assert_eq!(ends(kind(true), of(*b"a'b\n\0\0\0\0"), i64::MAX).0, "'a\\'b\\n'");
+        assert_eq!(ends(kind(false), of(*b"Oslhash!"), of(*b"a\0\0hash!")), texts("'Osl'…", "'a'"));
         assert_eq!(
             ends(Kind::Uuid, of([0x01, 0x91, 0xe3, 0xa0, 0x7c, 0x1b, 0x70, 0]), i64::MAX),
             texts("0191e3a0-7c1b-7000…", "…")

@@ -2,9 +2,12 @@
 //!
 //! A value is an integer: of an integer column its own, of a date or a timestamp what the server keeps for it. Of a text and a
 //! UUID it is the first eight bytes, and of a `numeric` the double next to it: larger values have no smaller ones, so that a
-//! range of texts or numbers lies within a range of them.
+//! range of texts or numbers lies within a range of them. A text in the order of a language has no such integer; equal ones have
+//! the same *point*, of three bytes and a hash.
 
-use super::catalogue::Kind;
+use std::hash::{DefaultHasher, Hasher as _};
+
+use super::catalogue::{Kind, Texts};
 use super::span::Span;
 use crate::recognise::strict::{Cast, End, Moment, NUMERIC, Numeric, Operand, Range, plain_integer};
 use crate::wire::Fields;
@@ -15,6 +18,8 @@ const INTEGERS: [u32; 4] = [0, 20, 21, 23];
 const TEXTS: [u32; 3] = [0, 25, 1_043];
 const UUIDS: [u32; 2] = [0, 2_950];
 const BINARY: i16 = 1;
+/// Bytes of a text at the beginning of its point.
+pub(super) const FIRST_OF_POINT: usize = 3;
 
 /// Formats and values of a `Bind`, its bytes after the two names.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +34,8 @@ impl<'b> Values<'b> {
     /// The values that a column can have; `None` if they are not known, such as those of `a = NULL`.
     pub(crate) fn span(self, range: &Range, kind: Kind) -> Option<Span> {
         match range {
+            // What is between two texts to a language is not what is between their points.
+            Range::Between(low, high) if !kind.is_ordered() && low != high => None,
             Range::Between(low, high) => {
                 let low = match low {
                     Some(end) => self.end(end, kind)?,
@@ -70,15 +77,12 @@ impl<'b> Values<'b> {
         match (operand, kind) {
             (Operand::Integer(number), Kind::Integer) => Some(*number),
             (Operand::Text(text), Kind::Moment(moment)) => moment.read(text),
-            (Operand::Text(text), Kind::Bytewise) => Some(first_bytes(text.as_bytes())),
             (Operand::Text(text), Kind::Uuid) => uuid(text.as_bytes()),
             (Operand::Param(place) | Operand::Cast(place, Cast::Integer), Kind::Integer) => {
                 self.integer(*place)
             }
             (operand, Kind::Numeric(_)) => self.numeric(operand).as_ref().map(Numeric::place),
-            (Operand::Param(place), Kind::Bytewise) => {
-                self.param(*place, &TEXTS).map(|(_, text)| first_bytes(text))
-            }
+            (operand, Kind::Text(texts)) => self.text(operand).map(|text| text_value(text, texts)),
             (Operand::Param(place), Kind::Uuid) => match self.param(*place, &UUIDS)? {
                 (BINARY, bytes) => (bytes.len() == 16).then(|| first_bytes(bytes)),
                 (_, text) => uuid(text),
@@ -92,7 +96,24 @@ impl<'b> Values<'b> {
     fn stored(self, operand: &Operand, kind: Kind) -> Option<i64> {
         match kind {
             Kind::Numeric(Some(scale)) => Some(self.numeric(operand)?.rounded(scale).place()),
+            Kind::Text(Texts { max_chars: Some(max), .. })
+                if self.text(operand).is_none_or(is_longer_than(max)) =>
+            {
+                None
+            }
             kind => self.value(operand, kind),
+        }
+    }
+
+    /// The bytes of a text.
+    fn text<'t>(self, operand: &'t Operand) -> Option<&'t [u8]>
+    where
+        'b: 't,
+    {
+        match operand {
+            Operand::Text(text) => Some(text.as_bytes()),
+            Operand::Param(place) => self.param(*place, &TEXTS).map(|(_, text)| text),
+            _ => None,
         }
     }
 
@@ -154,9 +175,9 @@ pub(crate) fn printed(text: &str, kind: Kind) -> Option<i64> {
         Kind::Integer => plain_integer(text),
         Kind::Moment(moment) => moment.read(text),
         Kind::Numeric(_) => Numeric::read(text).as_ref().map(Numeric::place),
-        Kind::Bytewise => Some(first_bytes(text.as_bytes())),
+        Kind::Text(texts) => Some(text_value(text.as_bytes(), texts)),
         Kind::Uuid => uuid(text.as_bytes()),
-        Kind::Bool | Kind::Text | Kind::Shown | Kind::Other => None,
+        Kind::Bool | Kind::Shown | Kind::Other => None,
     }
 }
 
@@ -178,6 +199,27 @@ fn value(bytes: &[u8], place: usize) -> Option<(i16, Option<&[u8]>)> {
     };
     let mut values = (0..count).map(|_| fields.value());
     Some((format, values.nth(place)??))
+}
+
+fn text_value(text: &[u8], Texts { is_bytewise, .. }: Texts) -> i64 {
+    if is_bytewise { first_bytes(text) } else { point(text) }
+}
+
+/// The first bytes of a text and forty bits of its hash, which differ where texts have the same beginning.
+fn point(text: &[u8]) -> i64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(text);
+    let mut bytes = hasher.finish().to_be_bytes();
+    bytes[..FIRST_OF_POINT].fill(0);
+    let len = text.len().min(FIRST_OF_POINT);
+    bytes[..len].copy_from_slice(&text[..len]);
+    first_bytes(&bytes)
+}
+
+/// Whether a text in UTF-8 has more characters.
+fn is_longer_than(max_chars: usize) -> impl Fn(&[u8]) -> bool {
+    let begins = |byte: &&u8| **byte & 0xC0 != 0x80;
+    move |text| text.iter().filter(begins).count() > max_chars
 }
 
 /// The first eight bytes in an order of integers; a shorter text is followed by zeros, which no text has.
@@ -303,6 +345,37 @@ mod tests {
         assert_eq!(numeric(&[], &[], &Range::Stored(vec![decimal("1"), Operand::Bool]), None), None);
         let integer = Values { bytes: &[], declared: &[], counts: &[] };
         assert_eq!(integer.span(&Range::Stored(vec![decimal("1.5")]), Kind::Integer), None, "2 is stored");
+    }
+
+    #[test]
+    fn texts_of_a_language_are_points() {
+        let text = |text: &str| Operand::Text(text.to_owned());
+        let values = Values { bytes: &[], declared: &[], counts: &[] };
+        let of = |range: &Range, max_chars| {
+            values.span(range, Kind::Text(Texts { is_bytewise: false, max_chars }))
+        };
+        let end = |operand| Some(End { operand, plus: 0 });
+        let equal = |one: &str| Range::Between(end(text(one)), end(text(one)));
+        let anna = of(&equal("anna@example.org"), None).unwrap();
+        assert_eq!(anna.low, anna.high);
+        assert_ne!(of(&equal("anna@example.com"), None), Some(anna));
+        let stored = Range::Stored(vec![text("anna@example.org")]);
+        assert_eq!((of(&stored, None), of(&stored, Some(16))), (Some(anna), Some(anna)));
+        assert_eq!(of(&stored, Some(15)), None, "what is stored may be cut");
+        assert_eq!(of(&equal("anna@example.org"), Some(15)), Some(anna), "what is compared is not");
+        let umlauts = Range::Stored(vec![text("äöü")]);
+        assert!(of(&umlauts, Some(3)).is_some() && of(&umlauts, Some(2)).is_none());
+        for range in [
+            Range::Between(end(text("a")), None),
+            Range::Between(None, end(text("a"))),
+            Range::Between(end(text("a")), end(text("b"))),
+            Range::All(vec![equal("a"), Range::Between(end(text("a")), None)]),
+            Range::Among(vec![text("a"), Operand::Integer(7)]),
+        ] {
+            assert_eq!(of(&range, None), None, "{range:?}");
+        }
+        let Span { low, high } = of(&Range::Among(vec![text("b"), text("a")]), None).unwrap();
+        assert!(low < high);
     }
 
     #[test]

@@ -21,6 +21,15 @@ pub(super) struct Traits {
     pub(super) is_bytewise: bool,
 }
 
+/// What is known of a column of texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Texts {
+    /// Their order is that of their bytes, and not that of a language.
+    pub(crate) is_bytewise: bool,
+    /// The length of a `varchar(20)`: what is longer by spaces alone is cut when it is written.
+    pub(crate) max_chars: Option<usize>,
+}
+
 /// What is known of a column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -31,10 +40,8 @@ pub(crate) enum Kind {
     /// `numeric`, and if it has a modifier the digits after the point to which it is rounded when it is written.
     Numeric(Option<i32>),
     Bool,
-    /// `text` or `varchar` that is compared by its bytes for equality.
-    Text,
-    /// The same, whose order is that of its bytes as well.
-    Bytewise,
+    /// `text` or `varchar` of which equal values have equal bytes.
+    Text(Texts),
     Uuid,
     /// Shown, and never compared.
     Shown,
@@ -48,13 +55,14 @@ impl Kind {
     pub(super) fn of(type_number: u32, Traits { is_deterministic, modifier, is_bytewise }: Traits) -> Self {
         let is_exact = modifier == -1;
         match type_number {
-            25 | 1_043 if is_bytewise && is_exact => Self::Bytewise,
             20 | 21 | 23 => Self::Integer,
             1_082 => Self::Moment(Moment::Date),
             1_114 if is_exact => Self::Moment(Moment::Timestamp),
             1_184 if is_exact => Self::Moment(Moment::Timestamptz),
             16 => Self::Bool,
-            25 | 1_043 if is_deterministic => Self::Text,
+            25 | 1_043 if is_deterministic || is_bytewise => {
+                Self::Text(Texts { is_bytewise, max_chars: max_chars(modifier) })
+            }
             2_950 => Self::Uuid,
             NUMERIC => Self::Numeric(scale(modifier)),
             other if SHOWN.contains(&other) => Self::Shown,
@@ -62,9 +70,15 @@ impl Kind {
         }
     }
 
+    /// Whether replies can be kept that are bounded by it: by ranges, or by single values at least.
+    pub(crate) const fn is_registrable(self) -> bool {
+        self.is_ordered() || matches!(self, Self::Text(_))
+    }
+
     /// Whether ranges of it can be kept.
     pub(crate) const fn is_ordered(self) -> bool {
-        self.is_counted() || matches!(self, Self::Bytewise | Self::Uuid | Self::Numeric(_))
+        self.is_counted()
+            || matches!(self, Self::Text(Texts { is_bytewise: true, .. }) | Self::Uuid | Self::Numeric(_))
     }
 
     /// Whether its values are integers to the server, so that there is a next one.
@@ -75,6 +89,12 @@ impl Kind {
     pub(crate) const fn is_shown(self) -> bool {
         !matches!(self, Self::Other)
     }
+}
+
+/// The length in the modifier of a `varchar`.
+const fn max_chars(modifier: i32) -> Option<usize> {
+    const HEADER: i32 = 4;
+    if modifier < HEADER { None } else { Some((modifier - HEADER).unsigned_abs() as usize) }
 }
 
 /// The scale in the modifier of a `numeric`: eleven bits with a sign. Before PostgreSQL 15 it had no sign and was at most 1,000,

@@ -19,8 +19,8 @@ use super::{guard, log};
 use crate::recognise::harmless::{self, Mentions};
 use added::Added;
 
-pub(crate) use columns::Kind;
 use columns::Traits;
+pub(crate) use columns::{Kind, Texts};
 pub(super) use queries::ACTIVITY;
 
 /// A row of the two questions.
@@ -102,9 +102,9 @@ impl Catalogue {
         for (number, (schema, table, column)) in registered.columns().enumerate() {
             let found = catalogue.tables.get_mut(&(schema.clone(), table.clone()));
             match found.map(|table| (table.columns.get(column).copied(), table)) {
-                Some((Some(kind), table)) if kind.is_ordered() => table.registered.push((column.clone(), number)),
+                Some((Some(kind), table)) if kind.is_registrable() => table.registered.push((column.clone(), number)),
                 Some((Some(_), _)) => problems.push(format!(
-                    "{schema}.{table}.{column} is no smallint, integer, bigint, numeric, date, timestamp, uuid or text in the order of bytes that is stored as it is written"
+                    "{schema}.{table}.{column} is no smallint, integer, bigint, numeric, date, timestamp, uuid, text or varchar that is stored as it is written, and of which equal values have equal bytes"
                 )),
                 Some((None, _)) => problems.push(format!("the table {schema}.{table} has no column {column}")),
                 None => problems.push(format!("there is no table {schema}.{table}")),
@@ -316,7 +316,7 @@ mod tests {
             assert!(why.contains(part), "{part}: {why}");
         }
         let registered: Registered = "shop.orders.note,shop.orders.none,none.none.none".parse().unwrap();
-        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false true false -1"])];
+        let facts = vec![fact(["column", "shop", "orders", "note", "25", "false false false -1"])];
         let why = Catalogue::read(facts, &registered, &[]).unwrap_err().to_string();
         assert!(
             why.contains("no smallint")
