@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use crate::cache::{CacheCounts, CacheStatus, Watch};
+use crate::cache::{CacheCounts, CacheStatus, Registered, Watch};
 use crate::session;
 use crate::shared::{Counts, Phase, Shared};
 use crate::suggest::{Collector, Suggestions};
@@ -105,6 +105,26 @@ impl Proxy {
     /// `InvalidInput` if a file holds something else, `Unavailable` if it cannot be read: then all stays as it was.
     pub fn reload(&self) -> Result<()> {
         self.shared.reload()
+    }
+
+    /// Registers these columns with the cache, besides those that it has, under the conditions of the start: catalogue, rights
+    /// of roles, claim of the table. The cache begins cold with each new one. Returns what became of each, in their order:
+    /// whether it is new, or why it is not registered.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no cache, or it was not started with
+    /// [`CacheSettings::with_registration`](crate::CacheSettings::with_registration).
+    pub async fn register(&self, columns: &Registered) -> Result<Vec<(String, Result<bool, String>)>> {
+        let cache = self.shared.cache.as_ref().filter(|cache| cache.takes_columns());
+        let cache = cache.ok_or_else(|| {
+            Error::invalid_input("this proxy has no cache that takes columns while it runs")
+        })?;
+        let mut results = Vec::new();
+        for column in columns.columns() {
+            let (schema, table, name) = column;
+            results.push((format!("{schema}.{table}.{name}"), cache.register(column).await));
+        }
+        Ok(results)
     }
 
     /// Returns when another process has taken a table from this proxy's cache, which was silent for too long: the sessions

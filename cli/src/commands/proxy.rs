@@ -186,8 +186,8 @@ pub(super) fn run(args: &ProxyArgs) -> Result<()> {
             crate::proxy::top::run(url, std::time::Duration::from_secs(*interval))
         }
         None => match &args.config {
-            Some(path) => Ok(crate::proxy::run(&of_file(path)?)?),
-            None => Ok(crate::proxy::run(args)?),
+            Some(path) => Ok(crate::proxy::run(&of_file(path)?, Some(path))?),
+            None => Ok(crate::proxy::run(args, None)?),
         },
     }
 }
@@ -201,8 +201,12 @@ struct Section {
     args: ProxyArgs,
 }
 
+/// The arguments that a file stands for.
+///
+/// # Errors
+/// `InvalidInput` with the file and what is wrong with it.
 #[cfg(feature = "proxy")]
-fn of_file(path: &std::path::Path) -> Result<ProxyArgs> {
+pub(crate) fn of_file(path: &std::path::Path) -> lacuna_base::Result<ProxyArgs> {
     use crate::config_file;
 
     let about = |why: String| lacuna_base::Error::invalid_input(format!("{}: {why}", path.display()));
@@ -210,7 +214,7 @@ fn of_file(path: &std::path::Path) -> Result<ProxyArgs> {
     let section = <Section as clap::Parser>::try_parse_from(arguments);
     let args = section.map_err(|why| about(crate::errors::usage_sentence(&why.to_string())))?.args;
     if args.config.is_some() {
-        return Err(about("`config` is no setting of a file".to_owned()).into());
+        return Err(about("`config` is no setting of a file".to_owned()));
     }
     Ok(args)
 }

@@ -4,6 +4,7 @@ mod metrics;
 mod status;
 pub(crate) mod top;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::Signal;
 
-use crate::commands::proxy::{InitArgs, ProxyArgs};
+use crate::commands::proxy::{InitArgs, ProxyArgs, of_file};
 use crate::errors;
 use crate::monitoring;
 use crate::output::Output;
@@ -72,25 +73,25 @@ const fn of_auto(explanation: &Explanation) -> Option<&'static str> {
     }
 }
 
-/// Relays until SIGTERM or Ctrl-C.
-pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
+/// Relays until SIGTERM or Ctrl-C. `file` is where the arguments are from, if they are from one.
+pub(crate) fn run(args: &ProxyArgs, file: Option<&Path>) -> Result<()> {
     start_log()?;
     let threads = args.threads.map_or_else(half_the_processors, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
-    runtime.block_on(serve(args))
+    runtime.block_on(serve(args, file))
 }
 
 fn half_the_processors() -> usize {
     std::thread::available_parallelism().map_or(1, |count| count.get().div_ceil(2))
 }
 
-async fn serve(args: &ProxyArgs) -> Result<()> {
+async fn serve(args: &ProxyArgs, file: Option<&Path>) -> Result<()> {
     let (stop, reloads) = (stop_signal()?, reload_signal()?);
     allow_connections();
     let listener = monitored(args).await?;
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
-    let proxy = options(args, suggestions.clone())?.start().await?;
+    let proxy = options(args, file, suggestions.clone())?.start().await?;
     say(&format!("listening at {}", proxy.address()));
     if let Some((listener, place)) = listener {
         say(&format!("metrics at http://{}/metrics", place.address));
@@ -99,7 +100,7 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
     let is_superseded = tokio::select! {
         () = stop => false,
         () = report(args.report_every, suggestions.as_deref(), &proxy) => false,
-        () = reload(reloads, &proxy) => false,
+        () = reload(reloads, &proxy, file) => false,
         () = proxy.superseded() => true,
     };
     let (counts, cached) = (proxy.counts(), proxy.cache_counts());
@@ -132,7 +133,7 @@ fn allow_connections() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
 }
 
-fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Options> {
+fn options(args: &ProxyArgs, file: Option<&Path>, suggestions: Option<Arc<Suggestions>>) -> Result<Options> {
     let upstream = args.upstream.as_deref().ok_or_else(|| Error::invalid_input("--upstream is missing"))?;
     let mut options = Options::new(upstream.parse::<Upstream>()?)
         .with_listen(args.listen)
@@ -145,7 +146,8 @@ fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Op
         options = options.with_logins(file);
     }
     if let Some(settings) = cache(args)? {
-        options = options.with_cache(settings);
+        // A file may name more columns later.
+        options = options.with_cache(if file.is_some() { settings.with_registration() } else { settings });
     }
     Ok(match suggestions {
         Some(suggestions) => options.with_suggestions(suggestions),
@@ -156,9 +158,7 @@ fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Op
 /// The cache, if there is to be one: the command line asks for all that it needs.
 fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
     let Some(account) = &args.account else { return Ok(None) };
-    let registered =
-        if args.register.is_empty() { Registered::default() } else { args.register.join(",").parse()? };
-    let mut settings = CacheSettings::new(account, registered)
+    let mut settings = CacheSettings::new(account, registered(args)?)
         .with_writers(args.writers.iter().cloned())
         .with_bytes((args.cache_mib as usize) << 20);
     if args.auto {
@@ -177,15 +177,40 @@ fn cache(args: &ProxyArgs) -> Result<Option<CacheSettings>> {
     })
 }
 
+fn registered(args: &ProxyArgs) -> Result<Registered> {
+    if args.register.is_empty() { Ok(Registered::default()) } else { args.register.join(",").parse() }
+}
+
 /// Reads files anew at each signal; never returns.
-async fn reload(mut signals: Signal, proxy: &Proxy) {
+async fn reload(mut signals: Signal, proxy: &Proxy, file: Option<&Path>) {
     while signals.recv().await.is_some() {
         match proxy.reload() {
             Ok(()) => say("certificate and logins were read anew, for clients that come from now on"),
             Err(why) => say(&format!("what was read before stays: {why}")),
         }
+        if let Some(Err(why)) = register_of(file, proxy).await {
+            say(&format!("no column was registered: {why}"));
+        }
     }
     std::future::pending::<()>().await;
+}
+
+/// Registers the columns that a file names by now, if the proxy has a cache and its arguments are from a file.
+async fn register_of(file: Option<&Path>, proxy: &Proxy) -> Option<Result<()>> {
+    let file = file.filter(|_| proxy.cache_counts().is_some())?;
+    Some(register(file, proxy).await)
+}
+
+async fn register(file: &Path, proxy: &Proxy) -> Result<()> {
+    let columns = registered(&of_file(file)?)?;
+    for (column, result) in proxy.register(&columns).await? {
+        match result {
+            Ok(true) => say(&format!("{column} is registered from now on")),
+            Ok(false) => {}
+            Err(why) => say(&format!("{column} is not registered: {why}")),
+        }
+    }
+    Ok(())
 }
 
 /// Prints a report each time the interval has passed; never returns.

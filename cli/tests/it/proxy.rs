@@ -154,6 +154,39 @@ fn every_option_comes_from_a_file_and_monitoring_is_answered() {
     served.stop();
 }
 
+#[test]
+fn columns_that_a_file_names_later_are_registered_at_a_signal() {
+    let Some(postgres) = Postgres::start() else { return };
+    takes_sessions(&postgres, "CREATE TABLE t (a INT, b INT, c FLOAT); INSERT INTO t VALUES (1, 2, 3)");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("proxy.toml");
+    let set = |columns: &str| {
+        let settings = format!(
+            "listen = \"127.0.0.1:0\"\nmetrics = \"127.0.0.1:0\"\ncache = \"memory\"\nwrites = \"rights\"\n\
+             register = [{columns}]\nwriters = [\"postgres\"]\nupstream = \"${{UPSTREAM}}\"\naccount = \"${{UPSTREAM}}\"\n"
+        );
+        std::fs::write(&file, settings).unwrap();
+    };
+    set("\"public.t.a\"");
+    let mut command = Command::new(crate::BINARY);
+    command.args(["proxy", "--config"]).arg(&file).env("UPSTREAM", postgres.url());
+    let mut served = Served::of(postgres, Listening::of(&mut command));
+    set("\"public.t.a\", \"public.t.c\", \"public.t.b\"");
+    served.listening.signal("-HUP");
+    let why = served.listening.after("public.t.c is not registered: ");
+    assert!(why.contains("no smallint"), "{why}");
+    served.listening.after("public.t.b is registered from now on");
+    eventually("a read by it is hit", || {
+        served.psql(&["SELECT * FROM t WHERE b = 2"]);
+        served.counter("cache_hits") > 0
+    });
+    std::fs::write(&file, "listen = 1").unwrap();
+    served.listening.signal("-HUP");
+    let why = served.listening.after("no column was registered: ");
+    assert!(why.contains("proxy.toml"), "{why}");
+    served.stop();
+}
+
 /// A shadow answers nothing: the counters say what it would have answered.
 #[test]
 fn a_shadow_compares_and_is_counted() {

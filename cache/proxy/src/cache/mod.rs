@@ -43,13 +43,13 @@ mod status;
 mod values;
 mod watch;
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::suggest::Suggestions;
 use lacuna_base::{Error, Result};
-use tokio::sync::{Notify, watch as watch_channel};
+use tokio::sync::{Notify, oneshot, watch as watch_channel};
 use tokio::time::timeout;
 
 use auto::Advisor;
@@ -69,6 +69,7 @@ pub(crate) use log::Log;
 pub use log::{log_sql, unlog_sql};
 pub(crate) use plans::Plan;
 use plans::Plans;
+use registered::Column;
 pub use registered::Registered;
 pub(crate) use results::{Hold, Results, Ticket};
 pub use settings::CacheSettings;
@@ -88,8 +89,12 @@ pub(crate) struct Cache {
     pub(crate) counters: Counters,
     /// Set if nothing is answered, only compared.
     pub(crate) shadow: Option<Shadow>,
-    /// Set if columns are registered while it runs.
+    /// Set if columns are registered while it runs, by what sessions ask.
     advisor: Option<Advisor>,
+    /// Whether columns are registered while it runs, because they are asked for.
+    grows: bool,
+    /// Columns that are to be registered.
+    asked: Mutex<VecDeque<Asked>>,
     /// Set if triggers let no others write.
     guard: Option<Arc<Guard>>,
     /// Set if writes past the proxy are read in the log.
@@ -117,6 +122,13 @@ pub(crate) struct Reading {
     /// Counts those that differ in what a session is asked for: schemas, roles and settings.
     pub(crate) surroundings: u64,
     pub(crate) catalogue: Arc<Catalogue>,
+}
+
+/// A column that is to be registered, and where the answer goes.
+#[derive(Debug)]
+struct Asked {
+    column: Column,
+    answer: oneshot::Sender<Result<bool, String>>,
 }
 
 #[derive(Debug, Default)]
@@ -154,6 +166,8 @@ impl Cache {
             counters: Counters::default(),
             shadow: settings.is_shadow.then(Shadow::default),
             advisor,
+            grows: settings.grows,
+            asked: Mutex::default(),
             guard,
             log,
             max_bytes: settings.bytes,
@@ -202,7 +216,7 @@ impl Cache {
         if self.flaw == Some(Flaw::NoLongView) {
             return false;
         }
-        self.advisor.is_some()
+        self.advisor.is_some() || self.grows
     }
 
     /// Whether a hit waits for the log.
@@ -212,6 +226,18 @@ impl Cache {
             return false;
         }
         self.log.is_some()
+    }
+
+    /// Whether what a transaction in the log has touched is held until reads show it.
+    #[cfg(feature = "flaws")]
+    fn settles(&self) -> bool {
+        self.flaw != Some(Flaw::NoSettling)
+    }
+
+    #[cfg(not(feature = "flaws"))]
+    #[expect(clippy::unused_self, reason = "a control of the tests asks for it")]
+    const fn settles(&self) -> bool {
+        true
     }
 
     #[cfg(feature = "flaws")]
@@ -229,6 +255,23 @@ impl Cache {
     pub(crate) fn distrust(&self) {
         self.results.distrust();
         self.wake.notify_one();
+    }
+
+    /// Whether columns are registered while it runs, because they are asked for.
+    pub(crate) const fn takes_columns(&self) -> bool {
+        self.grows
+    }
+
+    /// Registers a column, and returns whether it is a new one.
+    ///
+    /// # Errors
+    /// Why it is not registered.
+    pub(crate) async fn register(&self, column: &Column) -> Result<bool, String> {
+        let (answer, answered) = oneshot::channel();
+        let asked = Asked { column: column.clone(), answer };
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push_back(asked);
+        self.wake.notify_one();
+        answered.await.unwrap_or_else(|_| Err("the proxy stops".to_owned()))
     }
 
     /// The database has answered a write.
@@ -258,6 +301,15 @@ impl Cache {
         {
             tracing::warn!(%why, pid, "a session may not write guarded tables");
         }
+    }
+
+    /// The server has answered what would have been shown, and everything is held that it may have shown beside it.
+    pub(crate) fn compared(&self, comparison: &Comparison, verdict: Verdict, answered: (usize, Instant)) {
+        let Some(shadow) = &self.shadow else { return };
+        let was_untouched = self.results.was_untouched(&comparison.would_be.watched);
+        let overtaken = Verdict::Uncertain("a write was on its way at the same time");
+        let verdict = if was_untouched { verdict } else { overtaken };
+        shadow.ends(comparison, verdict, answered, &self.reading().catalogue);
     }
 
     /// Returns when another process has taken a table.

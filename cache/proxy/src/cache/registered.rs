@@ -9,6 +9,9 @@ use lacuna_base::{Error, Result};
 /// Most columns.
 const MAX_COLUMNS: usize = 64;
 
+/// Schema, table and column.
+pub(crate) type Column = (String, String, String);
+
 /// Columns whose range reads a proxy caches, each as `SCHEMA.TABLE.COLUMN` with the spelling of the catalogue.
 ///
 /// ```
@@ -18,12 +21,12 @@ const MAX_COLUMNS: usize = 64;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Registered {
-    columns: Vec<(String, String, String)>,
+    columns: Vec<Column>,
 }
 
 impl Registered {
     /// Schema, table and column of each, in the order in which they were given.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &(String, String, String)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter()
     }
 
@@ -76,7 +79,7 @@ impl fmt::Display for Registered {
     }
 }
 
-fn one(column: &str) -> Result<(String, String, String)> {
+fn one(column: &str) -> Result<Column> {
     let parts: Vec<&str> = column.split('.').collect();
     // Names with a point, a tab or a quote in them would be read in two ways.
     let is_plain = |part: &&str| !part.is_empty() && !part.contains(['"', '\t', '\n', '\'', ' ']);

@@ -1,7 +1,5 @@
 //! What a cache is started with.
 
-use lacuna_base::{Error, Result};
-
 use super::auto::Auto;
 use super::registered::Registered;
 
@@ -25,6 +23,7 @@ pub struct CacheSettings {
     pub(crate) is_shadow: bool,
     pub(crate) past: Past,
     pub(crate) auto: Option<Auto>,
+    pub(crate) grows: bool,
     #[cfg(feature = "flaws")]
     pub(crate) flaw: Option<Flaw>,
 }
@@ -72,6 +71,7 @@ impl CacheSettings {
             is_shadow: false,
             past: Past::Rights,
             auto: None,
+            grows: false,
             #[cfg(feature = "flaws")]
             flaw: None,
         }
@@ -119,16 +119,11 @@ impl CacheSettings {
         Self { auto: Some(auto), ..self }
     }
 
-    /// # Errors
-    /// `InvalidInput` if they do not go together.
-    pub(crate) fn check(&self) -> Result<()> {
-        if self.past == Past::Log && (self.auto.is_some() || self.is_shadow) {
-            return Err(Error::invalid_input(
-                "a cache that reads the log answers, and registers no columns while it runs: leave out the shadow and the automatic \
-                 registration, or keep writers out by rights or guards",
-            ));
-        }
-        Ok(())
+    /// Lets [`Proxy::register`](crate::Proxy::register) take columns while it runs. Sessions remember then, as with
+    /// [`with_auto`](Self::with_auto), that their transaction has written.
+    #[must_use]
+    pub fn with_registration(self) -> Self {
+        Self { grows: true, ..self }
     }
 
     #[cfg(feature = "flaws")]

@@ -79,8 +79,11 @@ impl Watch {
         settings: &CacheSettings,
         suggestions: Option<&Arc<Suggestions>>,
     ) -> Result<(Arc<Cache>, Self)> {
-        settings.check()?;
-        let claims = TableClaims::open(&settings.account).await?;
+        // Those that read the log find what the others write.
+        let claims = match settings.past {
+            Past::Log => TableClaims::open_shared(&settings.account).await?,
+            Past::Rights | Past::Guards => TableClaims::open(&settings.account).await?,
+        };
         let registered = settings.registered.clone();
         let tables = Mutex::new(Tables { registered: registered.clone(), claimed: Vec::new() });
         let (writers, past) = (settings.writers.clone(), settings.past);
@@ -167,7 +170,10 @@ impl Watcher {
         if looked.until_reading > 0 {
             return self.activity(cache, looked).await;
         }
-        self.register_advised(cache).await;
+        let has_more = self.register_asked(cache).await;
+        if !has_more {
+            self.register_advised(cache).await;
+        }
         let check = cache.results.check_begins();
         // Closed or not, the tables stay claimed.
         let renewed_ms = self.renew(cache, looked).await?;
@@ -175,7 +181,7 @@ impl Watcher {
         cache.read(self.reading(&registered).await?);
         self.activity(cache, looked).await?;
         if looked.suspects.is_empty() {
-            let is_next_due = cache.results.open(check, renewed_ms + TableClaims::LEASE_MS);
+            let is_next_due = cache.results.open(check, renewed_ms + TableClaims::LEASE_MS) || has_more;
             looked.until_reading = if is_next_due { 0 } else { LOOKS_A_READING };
         } else if cache.results.closed().is_some() {
             return Err(past_the_proxy(looked.suspects.len()));

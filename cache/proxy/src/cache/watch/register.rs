@@ -3,7 +3,7 @@
 //! From the moment at which sessions understand statements by the new reading of the catalogue, writes hold what they touch
 //! of the column. What was understood before has a *view* of the older reading, which holds everything until it is answered,
 //! and until its transaction has ended if that has written. So no entry of the column can be filled before all writes that
-//! were not known to touch it have ended.
+//! were not known to touch it have ended. With the log, the column is held besides until reads show what came of it before.
 
 use std::collections::HashSet;
 use std::sync::PoisonError;
@@ -13,7 +13,9 @@ use lacuna_cache::sql::Statement;
 use tokio::time::{sleep, timeout};
 
 use super::{Catalogue, LOOK, Watcher, catalogue, foreign_writer, past_the_proxy};
-use crate::cache::Cache;
+use crate::cache::registered::Registered;
+use crate::cache::span::{Span, Touched};
+use crate::cache::{Asked, Cache};
 use crate::suggest::Suggestion;
 
 /// Longest wait for the claim of a table, much shorter than the leases that the cache holds already. A claim that was given up may
@@ -31,35 +33,64 @@ impl Watcher {
     pub(super) async fn register_advised(&self, cache: &Cache) {
         let Some(advisor) = &cache.advisor else { return };
         let Some(advice) = advisor.advice() else { return };
-        match self.register(cache, &advice).await {
+        match self.register_advice(cache, &advice).await {
             Ok(column) => advisor.registered(&advice, &column),
             Err(why) => advisor.refused(&advice, why),
         }
     }
 
+    /// Registers a column that was asked for, one at a time for the same reason; says whether there are more.
+    pub(super) async fn register_asked(&self, cache: &Cache) -> bool {
+        let next = || cache.asked.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let Some(Asked { column: (schema, table, column), answer }) = next() else { return false };
+        // One that asks no more has no use for the answer.
+        drop(answer.send(self.register(cache, (&schema, &table, &column), |_| Ok(())).await));
+        !cache.asked.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    async fn register_advice(&self, cache: &Cache, advice: &Suggestion) -> Result<String, String> {
+        let (schema, table) = self.table(&advice.table).await?;
+        let admits = |registered: &Registered| {
+            cache.advisor.as_ref().map_or(Ok(()), |advisor| advisor.admits(registered))
+        };
+        self.register(cache, (&schema, &table, &advice.column), admits).await?;
+        Ok(format!("{schema}.{table}.{}", advice.column))
+    }
+
+    /// Registers a column, and returns whether it is a new one.
+    ///
     /// # Errors
     /// Why it is not registered: nothing has changed then, but that a table may be claimed.
-    async fn register(&self, cache: &Cache, advice: &Suggestion) -> Result<String, String> {
-        let (schema, table) = self.table(&advice.table).await?;
+    async fn register(
+        &self,
+        cache: &Cache,
+        (schema, table, column): (&str, &str, &str),
+        admits: impl Fn(&Registered) -> Result<(), String>,
+    ) -> Result<bool, String> {
         let before = self.lock().registered.clone();
-        let registered = before.with((&schema, &table, &advice.column)).map_err(said)?;
-        let column = format!("{schema}.{table}.{}", advice.column);
+        let registered = before.with((schema, table, column)).map_err(said)?;
         if registered == before {
-            return Ok(column);
+            return Ok(false);
         }
-        cache.advisor.as_ref().map_or(Ok(()), |advisor| advisor.admits(&registered))?;
+        admits(&registered)?;
         let catalogue = self.reading(&registered).await.map_err(said)?;
         self.has_no_stranger(cache, &catalogue).await?;
-        if before.tables().all(|known| known != (&schema, &table)) {
-            let claim = timeout(CLAIM, self.claim(&schema, &table)).await;
+        if before.tables().all(|known| known != (schema, table)) {
+            let claim = timeout(CLAIM, self.claim(schema, table)).await;
             claim
                 .map_err(|_| "the process that has cached it is gone, its lease not yet".to_owned())?
                 .map_err(said)?;
         }
         cache.results.grow(registered.len());
         self.lock().registered = registered;
+        let spans = vec![(before.len(), Span::ALL)];
+        let (hold, _) = cache.results.hold(Touched { spans, ..Touched::default() });
         cache.read(catalogue);
-        Ok(column)
+        match cache.log.as_ref().filter(|_| cache.settles()) {
+            Some(log) => log.hold_until_settled(hold),
+            None => cache.release(hold),
+        }
+        Ok(true)
     }
 
     /// Schema and name of the one table that a statement's name can mean.

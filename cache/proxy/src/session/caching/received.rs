@@ -107,7 +107,7 @@ impl Session<'_> {
             Some(Capture { purpose: Purpose::Compare(comparison), reply, begun, .. }) => {
                 let Statement::Read(read) = &comparison.plan.statement else { return };
                 let verdict = compare(&comparison.would_be.reply, &reply, read.freedom);
-                self.compared(&comparison, verdict, (reply.len(), begun));
+                self.compared(comparison, verdict, (reply.len(), begun));
             }
             None => {}
         }
@@ -127,7 +127,7 @@ impl Session<'_> {
     fn refused(&self, state: &mut State, error: &[u8]) {
         match state.capture.take() {
             Some(Capture { purpose: Purpose::Compare(comparison), begun, .. }) => {
-                self.compared(&comparison, of_error(error), (error.len(), begun));
+                self.compared(comparison, of_error(error), (error.len(), begun));
             }
             other => {
                 state.capture = other;
@@ -136,12 +136,16 @@ impl Session<'_> {
         }
     }
 
-    fn compared(&self, comparison: &Comparison, verdict: Verdict, answered: (usize, Instant)) {
-        let Some(shadow) = &self.cache.shadow else { return };
-        let was_untouched = self.cache.results.was_untouched(&comparison.would_be.watched);
-        let overtaken = Verdict::Uncertain("a write was on its way at the same time");
-        let verdict = if was_untouched { verdict } else { overtaken };
-        shadow.ends(comparison, verdict, answered, &self.cache.reading().catalogue);
+    fn compared(&self, comparison: Comparison, verdict: Verdict, answered: (usize, Instant)) {
+        let cache = self.cache.clone();
+        let log = cache.log.clone().filter(|_| !matches!(verdict, Verdict::Uncertain(_)));
+        let Some(log) = log else { return cache.compared(&comparison, verdict, answered) };
+        // What the server has shown of others' writes may still be on its way here.
+        tokio::spawn(async move {
+            let unread = Verdict::Uncertain("the log was not read so far in time");
+            let verdict = if log.is_read_so_far().await { verdict } else { unread };
+            cache.compared(&comparison, verdict, answered);
+        });
     }
 
     /// The reply is neither kept nor compared.
@@ -150,7 +154,7 @@ impl Session<'_> {
             Some(Purpose::Keep(ticket, ..)) => self.cache.results.give_up(&ticket),
             Some(Purpose::Compare(comparison)) => {
                 let other = Verdict::Uncertain("the server's reply has another form, or never came");
-                self.compared(&comparison, other, (0, Instant::now()));
+                self.compared(comparison, other, (0, Instant::now()));
             }
             None => {}
         }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use lacuna_proxy::{Auto, CacheSettings, Flaw, Options, Registered, log_sql, unlog_sql};
+use lacuna_proxy::{CacheSettings, Flaw, Registered, log_sql, unlog_sql};
 use lacuna_testkit::servers::Postgres;
 
 use super::setting::{Setting, TABLE, ask, login, run, runtime, server_with, settings, start, value};
@@ -135,6 +135,25 @@ fn what_a_write_past_the_proxy_does_not_touch_is_still_shown() {
     assert!(setting.counts().logged >= 3, "{}", setting.counts().report());
 }
 
+/// Of a column in the order of a language the log has single values, too.
+#[test]
+fn texts_in_another_order_are_found_in_the_log() {
+    let sql = "CREATE TABLE names (id INT PRIMARY KEY, name TEXT COLLATE \"und-x-icu\", n INT); \
+        INSERT INTO names SELECT n, 'customer ''' || n, 0 FROM generate_series(1, 9) AS n; \
+        CREATE ROLE reader LOGIN; GRANT SELECT ON names TO reader";
+    let column: Registered = "public.names.name".parse().unwrap();
+    let Some(postgres) = server_with(&format!("{sql}; {}", log_sql(&column)), &[LOGICAL]) else { return };
+    let settings = CacheSettings::new(postgres.url(), column).with_log();
+    let setting = before(postgres, |_| settings);
+    let mut reader = setting.session_of("reader", &[]);
+    let read = "SELECT n FROM names WHERE name = 'customer ''1'";
+    warm(&setting, &mut reader, read);
+    admin(&setting, "UPDATE names SET n = 1 WHERE id = 2");
+    assert_eq!(setting.counted(|| drop(run(&mut reader, read))), (1, 0));
+    admin(&setting, "UPDATE names SET n = 1 WHERE id = 1");
+    assert_eq!(ask(&mut reader, read).as_deref(), Some("1"));
+}
+
 #[test]
 fn definitions_that_change_past_the_proxy_are_seen_by_the_next_read() {
     let Some(setting) = logged_over(TABLE) else { return };
@@ -159,18 +178,25 @@ fn definitions_that_change_past_the_proxy_are_seen_by_the_next_read() {
     }
 }
 
-/// A commit is in the log before reads show it; here it waits for a standby that never comes.
+/// From now on commits of this session wait for a standby that never comes.
+fn commits_wait(setting: &Setting, stranger: &mut Raw) {
+    admin(setting, "ALTER SYSTEM SET synchronous_commit = 'local'");
+    admin(setting, "ALTER SYSTEM SET synchronous_standby_names = 'not_there'");
+    admin(setting, "SELECT pg_reload_conf()");
+    eventually("the setting is known", || {
+        ask(stranger, "SHOW synchronous_standby_names").as_deref() == Some("not_there")
+    });
+    run(stranger, "SET synchronous_commit = on");
+    // A reading of the catalogue that finds other settings begins with no results.
+    thread::sleep(Duration::from_millis(1_500));
+}
+
+/// A commit is in the log before reads show it.
 fn commit_that_waits(flaw: Option<Flaw>) -> Option<(Option<String>, Option<String>)> {
     let setting = if let Some(flaw) = flaw { logged_with(flaw)? } else { logged()? };
     let (mut reader, mut stranger) =
         (setting.session_of("reader", &[]), login(setting.server_port(), "postgres", &[]));
-    admin(&setting, "ALTER SYSTEM SET synchronous_standby_names = 'not_there'");
-    admin(&setting, "SELECT pg_reload_conf()");
-    eventually("the setting is known", || {
-        ask(&mut stranger, "SHOW synchronous_standby_names").as_deref() == Some("not_there")
-    });
-    // A reading of the catalogue that finds other settings begins with no results.
-    thread::sleep(Duration::from_millis(1_500));
+    commits_wait(&setting, &mut stranger);
     warm(&setting, &mut reader, READ);
     let logged = setting.counts().logged;
     let process = ask(&mut stranger, "SELECT pg_backend_pid()").unwrap();
@@ -194,6 +220,47 @@ fn a_commit_that_reads_do_not_show_yet_is_not_missed() {
     let is_seen = |_| {
         commit_that_waits(Some(Flaw::NoSettling)).is_some_and(|(_, after)| after.as_deref() == Some("n7"))
     };
+    assert!((0..10).any(is_seen), "the flaw would be seen");
+}
+
+/// A column is registered while a commit waits that touches it, and that was read in the log before.
+fn commit_that_waits_for_a_column(flaw: Option<Flaw>) -> Option<Option<String>> {
+    let by_id = "SELECT note FROM orders WHERE id = 7";
+    let setting = before(prepared()?, |settings| {
+        let settings = settings.with_registration();
+        if let Some(flaw) = flaw { settings.with_flaw(flaw) } else { settings }
+    });
+    let (mut reader, mut stranger) =
+        (setting.session_of("reader", &[]), login(setting.server_port(), "postgres", &[]));
+    commits_wait(&setting, &mut stranger);
+    let (logged, process) = (setting.counts().logged, ask(&mut stranger, "SELECT pg_backend_pid()").unwrap());
+    stranger.send(&query("UPDATE orders SET note = 'new' WHERE id = 7"));
+    eventually("the commit is in the log", || setting.counts().logged > logged);
+    let column = "public.orders.id".parse().unwrap();
+    let became = setting.runtime.block_on(setting.proxy().register(&column)).unwrap();
+    assert_eq!(became, [("public.orders.id".to_owned(), Ok(true))]);
+    setting.opens();
+    // What these find must not be kept.
+    for _ in 0..20 {
+        assert_eq!(ask(&mut reader, by_id).as_deref(), Some("n7"));
+    }
+    admin(&setting, &format!("SELECT pg_cancel_backend({process})"));
+    assert!(stranger.until_ready().iter().any(|(tag, _)| *tag == b'C'), "it has committed");
+    let seen = ask(&mut reader, by_id);
+    if flaw.is_none() {
+        warm(&setting, &mut reader, by_id);
+        admin(&setting, "UPDATE orders SET note = 'newer' WHERE customer = 7");
+        assert_eq!(ask(&mut reader, by_id).as_deref(), Some("newer"));
+    }
+    Some(seen)
+}
+
+#[test]
+fn a_commit_of_before_a_registration_is_not_missed() {
+    let Some(seen) = commit_that_waits_for_a_column(None) else { return };
+    assert_eq!(seen.as_deref(), Some("new"));
+    let is_seen =
+        |_| commit_that_waits_for_a_column(Some(Flaw::NoSettling)).flatten().as_deref() == Some("n7");
     assert!((0..10).any(is_seen), "the flaw would be seen");
 }
 
@@ -251,6 +318,46 @@ fn a_server_that_starts_anew_is_read_anew() {
     assert_eq!(ask(&mut reader, READ).as_deref(), Some("again"));
 }
 
+/// What goes through one proxy is past the other.
+#[test]
+fn proxies_that_read_the_log_share_a_table() {
+    let Some(setting) = logged_over(TABLE) else { return };
+    let second = start(&setting.runtime, &setting.postgres, log_settings(&setting.postgres)).unwrap();
+    eventually("the second one is open", || second.cache_counts().unwrap().closed.is_none());
+    let port = second.address().port();
+    let mut readers = [setting.session_of("reader", &[]), login(port, "reader", &[])];
+    let mut writers = [setting.session(), login(port, "postgres", &[])];
+    let counts = |nth: usize| if nth == 0 { setting.counts() } else { second.cache_counts().unwrap() };
+    for nth in 0..20 {
+        let note = nth.to_string();
+        run(&mut writers[nth % 2], &format!("UPDATE orders SET note = '{note}' WHERE customer = 7"));
+        for (place, reader) in readers.iter_mut().enumerate() {
+            assert_eq!(ask(reader, READ).as_deref(), Some(&note[..]));
+            let hits = counts(place).hits;
+            eventually("the reply is kept", || {
+                assert_eq!(ask(reader, READ).as_deref(), Some(&note[..]));
+                counts(place).hits > hits
+            });
+        }
+    }
+    assert!([0, 1].iter().all(|place| counts(*place).logged >= 20));
+    let Setting { postgres, proxy, runtime } = setting;
+    let refusal = |settings| start(&runtime, &postgres, settings).unwrap_err().to_string();
+    let why = refusal(settings(&postgres, COLUMN));
+    assert!(why.contains("another running process caches the table orders"), "{why}");
+    // One that goes takes nothing from the other.
+    runtime.block_on(proxy.unwrap().stop());
+    let third = start(&runtime, &postgres, log_settings(&postgres)).unwrap();
+    thread::sleep(Duration::from_secs(4));
+    assert_eq!(second.cache_counts().unwrap().closed, None);
+    runtime.block_on(second.stop());
+    runtime.block_on(third.stop());
+    let alone = start(&runtime, &postgres, settings(&postgres, COLUMN)).unwrap();
+    let why = refusal(log_settings(&postgres));
+    assert!(why.contains("another running process caches the table orders"), "{why}");
+    runtime.block_on(alone.stop());
+}
+
 /// An open transaction of before the slot keeps the cache closed, and is not missed.
 #[test]
 fn transactions_that_are_older_than_the_stream_are_waited_for() {
@@ -294,17 +401,6 @@ fn a_setting_that_is_not_fit_is_refused_with_what_to_do() {
     ] {
         let Some(why) = refusal(sql, options, account) else { return };
         assert!(why.contains(expected), "{expected}: {why}");
-    }
-    let both = [
-        CacheSettings::new("postgres://postgres@127.0.0.1:1/postgres", columns()).with_log().with_shadow(),
-        CacheSettings::new("postgres://postgres@127.0.0.1:1/postgres", columns())
-            .with_auto(Auto::default())
-            .with_log(),
-    ];
-    for settings in both {
-        let options = Options::new("postgres://127.0.0.1:1".parse().unwrap()).with_cache(settings);
-        let why = runtime().block_on(options.start()).unwrap_err().to_string();
-        assert!(why.contains("leave out the shadow"), "{why}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! The cache, before a real PostgreSQL.
 
+mod asked;
 mod auto;
 mod guards;
 mod history;

@@ -5,6 +5,7 @@
 //! none. A role without rights sees nothing at all.
 
 mod clients;
+mod proxies;
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,10 +16,11 @@ use lacuna_proxy::{Auto, CacheCounts, CacheSettings, Flaw, Options, Registered, 
 use lacuna_testkit::servers::Postgres;
 
 use clients::{defines, reads, trespasses, writes};
+use proxies::Proxies;
 
 pub(crate) use clients::Random;
 
-use super::setting::{runtime, server, server_with, settings};
+use super::setting::{server, server_with};
 use super::tap::Tap;
 use crate::world::{eventually, psql};
 
@@ -75,7 +77,19 @@ struct Ended {
     violation: Option<String>,
     reads: u64,
     writes: u64,
-    counts: CacheCounts,
+    /// Of each proxy, those that were killed among them.
+    counts: Vec<CacheCounts>,
+}
+
+impl Ended {
+    fn total(&self, of: impl Fn(&CacheCounts) -> u64) -> u64 {
+        self.counts.iter().map(of).sum()
+    }
+
+    fn report(&self) -> String {
+        let reports: Vec<String> = self.counts.iter().map(CacheCounts::report).collect();
+        format!("{} reads: {}", self.reads, reports.join("\n"))
+    }
 }
 
 struct Plan {
@@ -90,8 +104,12 @@ struct Plan {
     is_shadow: bool,
     /// Nothing is registered at the start.
     is_auto: bool,
-    /// A third of the writers, and all definitions, go past the proxy, which reads the log.
+    /// A third of the writers, and all definitions, go past the proxies, which read the log.
     is_logged: bool,
+    /// Readers and writers go to one after the other.
+    proxies: usize,
+    /// One proxy after the other is killed, and begun anew.
+    kills_every: Option<Duration>,
 }
 
 /// `None` if PostgreSQL is not installed and need not be.
@@ -100,7 +118,6 @@ fn run(plan: &Plan) -> Option<Ended> {
         if plan.is_logged { logged_server(plan.restarts_every.is_some())? } else { server(TABLE)? };
     let server_port = postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap();
     let tap = Tap::before(server_port, Duration::from_millis(4));
-    let runtime = runtime();
     let cached = |settings: CacheSettings| {
         let settings = if plan.is_shadow { settings.with_shadow() } else { settings };
         match plan.flaw {
@@ -109,17 +126,16 @@ fn run(plan: &Plan) -> Option<Ended> {
         }
     };
     let upstream = format!("postgres://127.0.0.1:{}?sslmode=disable", tap.port).parse().unwrap();
-    let registered = if plan.is_auto {
-        let none = CacheSettings::new(postgres.url(), Registered::default());
-        none.with_writers(["postgres".to_owned()]).with_auto(Auto::default().with_min_spared(20))
-    } else if plan.is_logged {
-        settings(&postgres, COLUMN).with_writers([]).with_log()
-    } else {
-        settings(&postgres, COLUMN)
-    };
+    let columns = if plan.is_auto { Registered::default() } else { COLUMN.parse().unwrap() };
+    let mut registered = CacheSettings::new(postgres.url(), columns);
+    registered =
+        if plan.is_logged { registered.with_log() } else { registered.with_writers(["postgres".to_owned()]) };
+    if plan.is_auto {
+        registered = registered.with_auto(Auto::default().with_min_spared(20));
+    }
     let options = Options::new(upstream).with_cache(cached(registered));
-    let proxy = runtime.block_on(options.start()).unwrap();
-    let port = proxy.address().port();
+    let mut proxies = Proxies::start(options, plan.proxies);
+    let ports = proxies.ports();
     let seed = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff).unwrap();
     println!("seed {seed}");
     let history = Arc::new(History {
@@ -132,27 +148,33 @@ fn run(plan: &Plan) -> Option<Ended> {
     });
     thread::scope(|scope| {
         let of = &*history;
-        (0..plan.readers).for_each(|number| drop(scope.spawn(move || reads(of, port, number))));
-        let past = if plan.is_logged { server_port } else { port };
+        let port = |number: u64| ports[usize::try_from(number).unwrap() % ports.len()];
+        for number in 0..plan.readers {
+            let port = port(number);
+            scope.spawn(move || reads(of, port, number));
+        }
+        let past = if plan.is_logged { server_port } else { port(0) };
         for remainder in 0..WRITERS {
-            let port = if remainder == 0 { past } else { port };
+            let port = if remainder == 0 { past } else { port(remainder.unsigned_abs()) };
             scope.spawn(move || writes(of, port, remainder));
         }
         scope.spawn(move || defines(of, past, plan.defines_every));
-        scope.spawn(move || trespasses(of, port));
-        let (start, mut last_restart) = (Instant::now(), Instant::now());
-        let has_found = || {
-            let shadow = proxy.cache_counts().and_then(|counts| counts.shadow);
-            plan.flaw.is_some() && shadow.is_some_and(|shadow| shadow.different > 0)
-        };
+        let first = port(0);
+        scope.spawn(move || trespasses(of, first));
+        let (start, mut last_restart, mut last_kill) = (Instant::now(), Instant::now(), Instant::now());
         while !history.is_over() {
             thread::sleep(Duration::from_millis(20));
             let is_enough = history.reads.load(Ordering::Relaxed) >= plan.max_reads;
-            let hits = || proxy.cache_counts().map_or(0, |counts| counts.hits);
-            let is_late =
-                start.elapsed() > if hits() < plan.min_hits { 10 * plan.max_time } else { plan.max_time };
-            if is_enough || has_found() || is_late {
+            let has_hits = proxies.least(|counts| counts.hits) >= plan.min_hits;
+            let is_late = start.elapsed() > if has_hits { plan.max_time } else { 10 * plan.max_time };
+            let differs = |counts: &CacheCounts| counts.shadow.as_ref().map_or(0, |shadow| shadow.different);
+            let has_found = plan.flaw.is_some() && proxies.least(differs) > 0;
+            if is_enough || has_found || is_late {
                 history.is_over.store(true, Ordering::SeqCst);
+            }
+            if plan.kills_every.is_some_and(|pause| last_kill.elapsed() > pause) && !history.is_over() {
+                proxies.kill_one();
+                last_kill = Instant::now();
             }
             if plan.restarts_every.is_some_and(|pause| last_restart.elapsed() > pause) {
                 postgres.restart();
@@ -161,12 +183,12 @@ fn run(plan: &Plan) -> Option<Ended> {
             }
         }
     });
-    let counts = proxy.cache_counts().unwrap();
-    runtime.block_on(proxy.stop());
+    let counts = proxies.stop();
     let violation = history.violation.lock().unwrap().take();
     let (reads, writes) = (history.reads.load(Ordering::Relaxed), history.writes.load(Ordering::Relaxed));
-    println!("{reads} reads, {writes} certain writes, seed {seed}: {}", counts.report());
-    Some(Ended { violation, reads, writes, counts })
+    let ended = Ended { violation, reads, writes, counts };
+    println!("{writes} certain writes, seed {seed}, {}", ended.report());
+    Some(ended)
 }
 
 const SHORT: Plan = Plan {
@@ -180,19 +202,21 @@ const SHORT: Plan = Plan {
     is_shadow: false,
     is_auto: false,
     is_logged: false,
+    proxies: 1,
+    kills_every: None,
 };
 
 fn is_true(ended: &Ended) {
     assert_eq!(ended.violation, None);
     assert!(ended.writes > 30, "{} writes", ended.writes);
-    assert!(ended.counts.doubts > 0, "{}", ended.counts.report());
+    assert!(ended.total(|counts| counts.doubts) > 0, "{}", ended.report());
 }
 
 #[test]
 fn no_read_is_older_than_what_was_answered() {
     if let Some(ended) = run(&Plan { min_hits: 1_500, ..SHORT }) {
         is_true(&ended);
-        assert!(ended.counts.hits >= 1_500, "{} reads: {}", ended.reads, ended.counts.report());
+        assert!(ended.total(|counts| counts.hits) >= 1_500, "{}", ended.report());
     }
 }
 
@@ -212,43 +236,63 @@ fn each_rule_that_is_left_out_is_found() {
 fn no_read_is_older_than_what_strangers_wrote() {
     let Some(ended) = run(&Plan { is_logged: true, min_hits: 500, ..SHORT }) else { return };
     is_true(&ended);
-    assert!(ended.counts.hits >= 500, "{} reads: {}", ended.reads, ended.counts.report());
-    assert!(ended.counts.logged > 30, "{}", ended.counts.report());
+    assert!(ended.total(|counts| counts.hits) >= 500, "{}", ended.report());
+    assert!(ended.total(|counts| counts.logged) > 30, "{}", ended.report());
+}
+
+/// Each proxy reads in the log what goes through the other, and past both. One after the other is killed.
+#[test]
+fn no_read_through_two_proxies_is_older_than_what_was_written() {
+    let kills_every = Some(Duration::from_millis(2_500));
+    let plan = Plan { is_logged: true, proxies: 2, kills_every, min_hits: 250, ..SHORT };
+    let Some(ended) = run(&plan) else { return };
+    is_true(&ended);
+    assert!(ended.counts.len() > 2, "some were killed");
+    assert!(ended.total(|counts| counts.hits) >= 500, "{}", ended.report());
 }
 
 /// The control: without the wait for the log, reads would be old.
 #[test]
 fn a_log_that_is_not_waited_for_is_found() {
-    let flaw = Some(Flaw::NoLogWait);
-    let plan =
-        Plan { flaw, is_logged: true, max_time: Duration::from_secs(40), max_reads: u64::MAX, ..SHORT };
-    let Some(ended) = run(&plan) else { return };
-    assert!(ended.violation.is_some(), "it was not found in {} reads", ended.reads);
+    let (flaw, max_time) = (Some(Flaw::NoLogWait), Duration::from_secs(40));
+    for proxies in [1, 2] {
+        let plan = Plan { flaw, is_logged: true, proxies, max_time, max_reads: u64::MAX, ..SHORT };
+        let Some(ended) = run(&plan) else { return };
+        assert!(ended.violation.is_some(), "it was not found in {} reads", ended.reads);
+    }
 }
 
 /// Columns are registered in the middle of it, while transactions are open that have written.
 #[test]
 fn no_read_is_older_while_columns_register() {
-    let max_time = Duration::from_secs(15);
-    // On a busy machine a claim may come to nothing, whose lease has to run out before the next.
-    let Some(ended) = run(&Plan { is_auto: true, max_time, min_hits: 101, ..SHORT }) else { return };
-    assert_eq!(ended.violation, None);
-    let registered = ended.counts.auto.as_ref().map(|auto| auto.registered.contains_key("public.rows.k"));
-    assert_eq!(registered, Some(true), "{}", ended.counts.report());
-    assert!(ended.counts.hits > 100, "{} reads: {}", ended.reads, ended.counts.report());
+    for is_logged in [false, true] {
+        let max_time = Duration::from_secs(15);
+        // On a busy machine a claim may come to nothing, whose lease has to run out before the next.
+        let plan = Plan { is_auto: true, is_logged, max_time, min_hits: 101, ..SHORT };
+        let Some(ended) = run(&plan) else { return };
+        assert_eq!(ended.violation, None);
+        let auto = ended.counts[0].auto.as_ref();
+        let registered = auto.map(|auto| auto.registered.contains_key("public.rows.k"));
+        assert_eq!(registered, Some(true), "{}", ended.report());
+        assert!(ended.total(|counts| counts.hits) > 100, "{}", ended.report());
+    }
 }
 
 /// Statements are compared, and answered by the server alone; what clients see is right whatever the cache would have said.
 #[test]
 fn a_shadow_finds_no_difference_in_a_history() {
-    let Some(ended) = run(&Plan { is_shadow: true, ..SHORT }) else { return };
-    assert_eq!(ended.violation, None);
-    assert!(ended.writes > 30, "{} writes", ended.writes);
-    let shadow = ended.counts.shadow.as_ref().unwrap();
-    assert_eq!((ended.counts.hits, shadow.different), (0, 0), "{:?}", shadow.last);
-    assert_eq!(shadow.equal + shadow.not_compared(), shadow.would_be_hits, "none is forgotten");
-    // The server answers each read: a busy machine makes few of them while writers go on.
-    assert!(shadow.equal > 100, "{} reads: {}", ended.reads, ended.counts.report());
+    for is_logged in [false, true] {
+        let Some(ended) = run(&Plan { is_shadow: true, is_logged, ..SHORT }) else { return };
+        assert_eq!(ended.violation, None);
+        assert!(ended.writes > 30, "{} writes", ended.writes);
+        let shadow = ended.counts[0].shadow.as_ref().unwrap();
+        assert_eq!((ended.counts[0].hits, shadow.different), (0, 0), "{:?}", shadow.last);
+        let on_their_way = shadow.would_be_hits - shadow.equal - shadow.not_compared();
+        // With the log each waits for a round.
+        assert!(on_their_way <= if is_logged { SHORT.readers } else { 0 }, "{on_their_way} are forgotten");
+        // The server answers each read: a busy machine makes few of them while writers go on.
+        assert!(shadow.equal > 100, "{}", ended.report());
+    }
 }
 
 /// The controls: what a shadow would miss, it would miss here.
@@ -259,7 +303,7 @@ fn a_shadow_finds_each_rule_that_is_left_out() {
         let plan = Plan { flaw: Some(flaw), is_shadow: true, max_time, max_reads: u64::MAX, ..SHORT };
         let Some(ended) = run(&plan) else { return };
         assert_eq!(ended.violation, None, "{flaw:?}: the server has answered");
-        let shadow = ended.counts.shadow.unwrap();
+        let shadow = ended.counts[0].shadow.as_ref().unwrap();
         assert!(shadow.different > 0, "{flaw:?} was not found in {} would-be hits", shadow.would_be_hits);
         println!("{flaw:?} after {} reads: {:?}", ended.reads, shadow.last.first());
     }
@@ -268,30 +312,36 @@ fn a_shadow_finds_each_rule_that_is_left_out() {
 /// A million reads, with servers that are killed.
 #[test]
 fn a_million_reads_are_never_old() {
-    a_million(false);
+    a_million(|plan| plan);
 }
 
 /// The same beside writers past the proxy.
 #[test]
 fn a_million_reads_are_never_older_than_what_strangers_wrote() {
-    a_million(true);
+    a_million(|plan| Plan { is_logged: true, ..plan });
 }
 
-fn a_million(is_logged: bool) {
+/// The same through two proxies, which are killed, too.
+#[test]
+fn a_million_reads_through_two_proxies_are_never_older_than_what_was_written() {
+    let kills_every = Some(Duration::from_secs(10));
+    a_million(|plan| Plan { is_logged: true, proxies: 2, kills_every, ..plan });
+}
+
+fn a_million(change: impl FnOnce(Plan) -> Plan) {
     if std::env::var_os("LACUNA_LONG").is_none() {
         return;
     }
-    let plan = Plan {
+    let plan = change(Plan {
         readers: 8,
         max_reads: 1_000_000,
         max_time: Duration::from_secs(3_600),
         restarts_every: Some(Duration::from_secs(20)),
-        is_logged,
         ..SHORT
-    };
+    });
     if let Some(ended) = run(&plan) {
         is_true(&ended);
         assert!(ended.reads >= 1_000_000, "{} reads", ended.reads);
-        assert!(2 * ended.counts.hits >= ended.reads, "{} reads: {}", ended.reads, ended.counts.report());
+        assert!(2 * ended.total(|counts| counts.hits) >= ended.reads, "{}", ended.report());
     }
 }

@@ -1,0 +1,202 @@
+//! The task that reads the log: one stream, and another one once that has broken.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_base::{Error, Result};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::account::Account;
+use super::changes::Changes;
+use super::control::Control;
+use super::held::{Held, SETTLING};
+use super::snapshots::Snapshot;
+use super::stream::{Item, Lsn, Stream};
+use super::{Log, lines};
+use crate::cache::Cache;
+use crate::cache::results::Hold;
+use crate::cache::span::Touched;
+
+/// How long a round waits until the server has written the log so far without being asked, before it is made to.
+const WRITTEN: Duration = Duration::from_millis(3);
+/// How long after that it is made to again: once a record ends a page, the place after it comes with the next record.
+const WRITTEN_AGAIN: Duration = Duration::from_millis(30);
+/// A round that takes longer is the end of the stream.
+const LONGEST_ROUND: Duration = Duration::from_secs(10);
+/// Pause before another stream is tried.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// Reads the log until it is dropped, over connections of its own.
+pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Log>) {
+    // Nothing is kept that was read before a stream has begun.
+    let mut everything = Some(hold_everything(&cache));
+    loop {
+        let mut held = Held::default();
+        let why = match Follower::open(&url, &cache, &log).await {
+            Ok(mut follower) => {
+                let why = follower.run(&mut everything).await;
+                held = follower.held;
+                why
+            }
+            Err(why) => why,
+        };
+        everything.get_or_insert_with(|| hold_everything(&cache));
+        held.all().for_each(|hold| cache.release(hold));
+        let problem = Some(why.to_string());
+        if log.problem() != problem {
+            tracing::warn!(%why, "the log of the database is not read");
+        }
+        log.set_problem(problem);
+        sleep(RETRY).await;
+    }
+}
+
+fn hold_everything(cache: &Cache) -> Hold {
+    cache.results.hold(Touched { is_all: true, ..Touched::default() }).0
+}
+
+/// One stream.
+#[derive(Debug)]
+struct Follower<'c> {
+    cache: &'c Cache,
+    log: &'c Log,
+    control: Control,
+    stream: Stream,
+    changes: Changes,
+    held: Held,
+}
+
+impl<'c> Follower<'c> {
+    async fn open(url: &str, cache: &'c Cache, log: &'c Log) -> Result<Self> {
+        let stream = Stream::open(&Account::read(url)?).await?;
+        let control = Control::open(url, stream.slot()).await?;
+        Ok(Self { cache, log, control, stream, changes: Changes::default(), held: Held::default() })
+    }
+
+    /// Reads until it can not; `everything` is released once all that this stream does not have is shown by reads.
+    async fn run(&mut self, everything: &mut Option<Hold>) -> Error {
+        let Err(why) = self.read(everything).await;
+        why
+    }
+
+    async fn read(&mut self, everything: &mut Option<Hold>) -> Result<Infallible> {
+        self.stream.start().await?;
+        self.begin().await?;
+        if let Some(hold) = everything.take() {
+            self.cache.release(hold);
+        }
+        self.log.set_problem(None);
+        loop {
+            tokio::select! {
+                item = self.stream.next() => self.take(item?).await?,
+                () = self.log.is_asked() => self.round().await?,
+                () = until(self.held.due()) => {
+                    let (_, snapshot) = self.place().await?;
+                    self.settle(&snapshot);
+                }
+            }
+        }
+    }
+
+    /// Waits until reads show everything that was committed before the slot was made: it may have been in the log already and
+    /// among the running transactions still.
+    async fn begin(&mut self) -> Result<()> {
+        let newest = self.control.newest().await?;
+        loop {
+            let (_, snapshot) = self.place().await?;
+            if snapshot.is_past(newest) {
+                return Ok(());
+            }
+            if let Ok(item) = timeout(SETTLING, self.stream.next()).await {
+                self.take(item?).await?;
+            }
+        }
+    }
+
+    /// Reads until everything has come that is in the log when it begins.
+    async fn round(&mut self) -> Result<()> {
+        let wanted = self.log.wanted();
+        let (place, snapshot) = self.place().await?;
+        self.settle(&snapshot);
+        let (begun, mut patience) = (Instant::now(), WRITTEN);
+        while self.stream.position() < place {
+            if let Ok(item) = timeout(patience, self.stream.next()).await {
+                self.take(item?).await?;
+            } else if begun.elapsed() > LONGEST_ROUND {
+                return Err(Error::unavailable(
+                    "the stream of the log does not come as far as the log is written",
+                ));
+            } else {
+                // A commit that does not wait for the disk is not sent before it is there.
+                self.control.push().await?;
+                patience = WRITTEN_AGAIN;
+            }
+        }
+        self.log.ended(wanted);
+        Ok(())
+    }
+
+    async fn take(&mut self, item: Item) -> Result<()> {
+        let line = match &item {
+            Item::Position => return self.stream.confirm().await,
+            Item::LongLine => {
+                self.changes.lose_sight();
+                return Ok(());
+            }
+            Item::Line(line) => lines::read(line),
+        };
+        let reading = self.cache.reading();
+        if let Some((number, touched)) = self.changes.take(&line, &reading.catalogue) {
+            self.hold(number, touched);
+        }
+        Ok(())
+    }
+
+    /// Holds what a transaction has touched until reads show it.
+    fn hold(&mut self, number: u32, touched: Touched) {
+        // Columns may have other names and types by now.
+        let is_doubtful = self.held.defines() || !self.cache.results.knows_definitions();
+        let touched = if is_doubtful && !touched.may_define {
+            Touched { is_all: true, ..Touched::default() }
+        } else {
+            touched
+        };
+        if touched.is_nothing() {
+            return;
+        }
+        let defines = touched.may_define;
+        let (hold, dropped) = self.cache.results.hold(touched);
+        self.cache.counters.logged(dropped);
+        if !self.cache.settles() {
+            self.cache.release(hold);
+            return;
+        }
+        self.held.add(number, hold, defines);
+    }
+
+    /// Releases what reads show by now.
+    fn settle(&mut self, snapshot: &Snapshot) {
+        self.held.settled(snapshot).into_iter().for_each(|hold| self.cache.release(hold));
+    }
+
+    /// How far the log is written, and which transactions run.
+    async fn place(&mut self) -> Result<(Lsn, Snapshot)> {
+        // Before the number is asked for, so that it is younger than all of them.
+        let count = self.log.unsettled().len();
+        if count > 0 {
+            let newest = self.control.newest().await?;
+            for hold in self.log.unsettled().drain(..count) {
+                self.held.add_registration(newest, hold);
+            }
+        }
+        self.control.place().await
+    }
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,93 @@
+//! Columns that are registered while the proxy runs, because an operator asks for it.
+
+use lacuna_proxy::{CacheSettings, Flaw};
+
+use super::setting::{Setting, TABLE, ask, run};
+use crate::raw::Raw;
+use crate::world::eventually;
+
+const BY_ID: &str = "SELECT note FROM orders WHERE id = 7";
+const BY_CUSTOMER: &str = "SELECT note FROM orders WHERE customer = 7";
+
+fn growing(change: impl FnOnce(CacheSettings) -> CacheSettings) -> Option<Setting> {
+    let sql = format!("{TABLE}; CREATE TABLE kinds (id INT); ALTER TABLE kinds ENABLE ROW LEVEL SECURITY");
+    Setting::of(&sql, "public.orders.customer", |settings| change(settings.with_registration()))
+}
+
+/// What became of each column.
+fn register(setting: &Setting, columns: &str) -> Vec<Result<bool, String>> {
+    let became = setting.runtime.block_on(setting.proxy().register(&columns.parse().unwrap())).unwrap();
+    let names: Vec<&str> = became.iter().map(|(name, _)| &name[..]).collect();
+    assert_eq!(names.join(","), columns);
+    setting.opens();
+    became.into_iter().map(|(_, result)| result).collect()
+}
+
+fn is_hit(setting: &Setting, reader: &mut Raw, read: &str) {
+    eventually(read, || setting.counted(|| drop(run(reader, read))) == (1, 0));
+}
+
+#[test]
+fn a_column_that_is_asked_for_is_cached_from_then_on() {
+    let Some(setting) = growing(|settings| settings) else { return };
+    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
+    is_hit(&setting, &mut reader, BY_CUSTOMER);
+    assert_eq!(setting.counted(|| drop(run(&mut reader, BY_ID))), (0, 0), "it is relayed");
+    assert_eq!(register(&setting, "public.orders.customer,public.orders.id"), [Ok(false), Ok(true)]);
+    for (read, write, note) in [
+        (BY_ID, "UPDATE orders SET note = 'a' WHERE customer = 7", "a"),
+        (BY_CUSTOMER, "UPDATE orders SET note = 'b' WHERE id = 7", "b"),
+        (BY_ID, "UPDATE orders SET note = 'c' WHERE id = 7", "c"),
+    ] {
+        is_hit(&setting, &mut reader, read);
+        run(&mut writer, write);
+        assert_eq!(ask(&mut reader, read).as_deref(), Some(note), "{write}");
+    }
+    assert_eq!(register(&setting, "public.orders.id"), [Ok(false)]);
+    is_hit(&setting, &mut reader, BY_ID);
+}
+
+#[test]
+fn a_column_that_cannot_be_registered_changes_nothing() {
+    let Some(setting) = growing(|settings| settings) else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    is_hit(&setting, &mut reader, BY_CUSTOMER);
+    let columns = "public.orders.none,public.none.id,public.kinds.id,public.orders.is_paid,public.orders.id";
+    let became = register(&setting, columns);
+    for (result, why) in became.iter().zip(["has no column none", "no table", "row security", "no smallint"])
+    {
+        assert!(result.as_ref().is_err_and(|said| said.contains(why)), "{why}: {result:?}");
+    }
+    assert_eq!(became[4], Ok(true));
+    for read in [BY_CUSTOMER, BY_ID] {
+        is_hit(&setting, &mut reader, read);
+    }
+    let Some(fixed) = Setting::start() else { return };
+    let column = "public.orders.id".parse().unwrap();
+    let why = fixed.runtime.block_on(fixed.proxy().register(&column)).unwrap_err().to_string();
+    assert!(why.contains("no cache that takes columns"), "{why}");
+}
+
+/// What a reader sees after the commit of a transaction that has written before the column was registered.
+fn seen_after_an_older_write(flaw: Option<Flaw>) -> Option<String> {
+    let setting = growing(|settings| match flaw {
+        Some(flaw) => settings.with_flaw(flaw),
+        None => settings,
+    })?;
+    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
+    run(&mut writer, "BEGIN");
+    run(&mut writer, "UPDATE orders SET note = 'new' WHERE customer = 7");
+    assert_eq!(register(&setting, "public.orders.id"), [Ok(true)]);
+    for _ in 0..20 {
+        assert_eq!(ask(&mut reader, BY_ID).as_deref(), Some("n7"));
+    }
+    run(&mut writer, "COMMIT");
+    ask(&mut reader, BY_ID)
+}
+
+#[test]
+fn what_was_written_before_a_registration_is_shown_after_its_commit() {
+    let Some(seen) = seen_after_an_older_write(None) else { return };
+    assert_eq!(seen, "new");
+    assert_eq!(seen_after_an_older_write(Some(Flaw::NoLongView)).as_deref(), Some("n7"), "the control");
+}
