@@ -52,28 +52,37 @@ fn write(random: &mut Random) -> String {
     }
 }
 
+/// Writes `count` times, and compares each read after each write with what the server says. Hits and misses.
+fn compared(
+    setting: &Setting,
+    reads: &[String],
+    count: usize,
+    mut write: impl FnMut() -> String,
+) -> (u64, u64) {
+    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
+    let mut direct = login(setting.server_port(), "reader", &[]);
+    setting.counted(|| {
+        for _ in 0..count {
+            let write = write();
+            run(&mut writer, &write);
+            for read in reads {
+                assert_eq!(run(&mut reader, read), run(&mut direct, read), "{read} after {write}");
+            }
+        }
+    })
+}
+
 #[test]
 fn every_range_of_texts_is_what_the_server_says() {
     let columns = "public.texts.name,public.texts.mark";
     let Some(setting) = Setting::of(TABLE, columns, |settings| settings) else { return };
-    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
-    let mut direct = login(setting.server_port(), "reader", &[]);
     let mut random = Random::new();
     let reads: Vec<String> = (0..40)
         .map(|_| format!("SELECT id, name, mark FROM texts WHERE {} ORDER BY id", condition(&mut random)))
         .collect();
-    let before = setting.counts();
-    for _ in 0..60 {
-        let write = write(&mut random);
-        run(&mut writer, &write);
-        for read in &reads {
-            assert_eq!(run(&mut reader, read), run(&mut direct, read), "{read} after {write}");
-        }
-    }
-    let after = setting.counts();
-    let (hits, misses) = (after.hits - before.hits, after.misses - before.misses);
-    assert_eq!(hits + misses, 2_400, "{}", after.report());
-    assert!(hits > 400 && misses > 100, "{}", after.report());
+    let (hits, misses) = compared(&setting, &reads, 60, || write(&mut random));
+    assert_eq!(hits + misses, 2_400, "{}", setting.counts().report());
+    assert!(hits > 400 && misses > 100, "{}", setting.counts().report());
 }
 
 #[test]
@@ -175,23 +184,13 @@ fn write_of_names(random: &mut Random) -> String {
 fn texts_in_another_order_are_found_by_equality() {
     let columns = "public.names.name,public.names.code";
     let Some(setting) = Setting::of(NAMES, columns, |settings| settings) else { return };
-    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
-    let mut direct = login(setting.server_port(), "reader", &[]);
     let mut random = Random::new();
     let reads: Vec<String> =
         (0..40).map(|_| format!("SELECT * FROM names WHERE {} ORDER BY id", equality(&mut random))).collect();
-    let before = setting.counts();
-    for _ in 0..80 {
-        let write = write_of_names(&mut random);
-        run(&mut writer, &write);
-        for read in &reads {
-            assert_eq!(run(&mut reader, read), run(&mut direct, read), "{read} after {write}");
-        }
-    }
-    let after = setting.counts();
-    let (hits, misses) = (after.hits - before.hits, after.misses - before.misses);
-    assert_eq!(hits + misses, 3_200, "{}", after.report());
-    assert!(hits > 800 && misses > 100, "{}", after.report());
+    let (hits, misses) = compared(&setting, &reads, 80, || write_of_names(&mut random));
+    assert_eq!(hits + misses, 3_200, "{}", setting.counts().report());
+    assert!(hits > 800 && misses > 100, "{}", setting.counts().report());
+    let mut reader = setting.session_of("reader", &[]);
     // A write to one value leaves the others with the same beginning.
     let read = "SELECT * FROM names WHERE name = 'customer1'";
     setting.run("UPDATE names SET n = 0 WHERE name = 'customer1'");
