@@ -173,6 +173,7 @@ fn columns_that_a_file_names_later_are_registered_at_a_signal() {
     let mut served = Served::of(postgres, Listening::of(&mut command));
     set("\"public.t.a\", \"public.t.c\", \"public.t.b\"");
     served.listening.signal("-HUP");
+    served.listening.after("certificate and logins were read anew");
     let why = served.listening.after("public.t.c is not registered: ");
     assert!(why.contains("no smallint"), "{why}");
     served.listening.after("public.t.b is registered from now on");
@@ -182,6 +183,7 @@ fn columns_that_a_file_names_later_are_registered_at_a_signal() {
     });
     std::fs::write(&file, "listen = 1").unwrap();
     served.listening.signal("-HUP");
+    served.listening.after("certificate and logins were read anew");
     let why = served.listening.after("no column was registered: ");
     assert!(why.contains("proxy.toml"), "{why}");
     served.stop();
