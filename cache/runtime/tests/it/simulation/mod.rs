@@ -46,7 +46,7 @@ impl Total {
 fn clients_on_a_bad_network_see_nothing_stale() {
     for policy in POLICIES {
         let mut total = Total::default();
-        for run in 0..effort::short_or_long(30, 1_000) {
+        for run in 0..effort::short_or_long(16, 1_000) {
             let seed = effort::seed() * 1_000 + run;
             let ended = SimulatedCluster::new(seed, policy).live();
             assert!(ended.checked.is_ok(), "seed {seed}, {policy:?}: {}", ended.checked.unwrap_err());
