@@ -80,6 +80,7 @@ test-programs: test-compiled
 
 test-bindings: test-compiled
 	$(BESIDE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
+	$(BESIDE) "without real keys" $(WITH_ROCKSDB) .ci/without-data $(TESTS) --quiet
 	$(BESIDE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
 	$(BESIDE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
 

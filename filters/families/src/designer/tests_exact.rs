@@ -47,7 +47,8 @@ fn denies_every_gap(filter: &DynFilter<u64>, keys: &[u64]) -> bool {
 fn node_ids_are_stored_exactly() {
     let keys = node_ids();
     for bits in [12.0, 14.0] {
-        for queries in ["", "heldout:1k:32-32"] {
+        // Few gaps of the twin are as wide.
+        for queries in ["", "heldout:300:32-32"] {
             let sample = if queries.is_empty() { Sample::new() } else { sample_of(&keys, queries) };
             let filter = open(AutoSpec::new(), &keys, &plan(bits, sample));
             let is_exact = filter.rate_bound(u64::MAX) == 0.0 && denies_every_gap(&*filter, &keys);
