@@ -240,6 +240,18 @@ impl Cache {
         true
     }
 
+    /// Whether everything is dropped when the stream of the log ends, and nothing kept before the next one has begun.
+    #[cfg(feature = "flaws")]
+    fn minds_gaps(&self) -> bool {
+        self.flaw != Some(Flaw::NoGap)
+    }
+
+    #[cfg(not(feature = "flaws"))]
+    #[expect(clippy::unused_self, reason = "a control of the tests asks for it")]
+    const fn minds_gaps(&self) -> bool {
+        true
+    }
+
     #[cfg(feature = "flaws")]
     fn has_roles(&self) -> bool {
         self.flaw != Some(Flaw::NoRole)

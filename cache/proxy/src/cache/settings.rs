@@ -56,6 +56,8 @@ pub enum Flaw {
     NoLogWait,
     /// A transaction in the log is taken for one that reads show.
     NoSettling,
+    /// What is committed while no stream reads the log is missed.
+    NoGap,
 }
 
 impl CacheSettings {

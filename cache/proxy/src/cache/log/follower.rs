@@ -41,7 +41,9 @@ pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Lo
             }
             Err(why) => why,
         };
-        everything.get_or_insert_with(|| hold_everything(&cache));
+        if cache.minds_gaps() {
+            everything.get_or_insert_with(|| hold_everything(&cache));
+        }
         held.all().for_each(|hold| cache.release(hold));
         let problem = Some(why.to_string());
         if log.problem() != problem {

@@ -115,7 +115,7 @@ fn formats_types_and_values_are_part_of_the_statement() {
                 raw.send(&[&flight.concat()[..], &execute("", 0), &sync()].concat());
                 assert_eq!(letters(&raw.until_ready()), "12DCZ", "{nth}");
             });
-            assert_eq!(counted, expected, "{nth}");
+            assert_eq!(counted, expected, "{nth}: {:?}", setting.counts());
         }
     }
 }

@@ -1,5 +1,7 @@
-//! A line between the proxy and the server that is slow at times: replies wait, and overtake nothing of their own session.
+//! A line between the proxy and the server that is slow at times: replies wait, and overtake nothing of their own session. It can be
+//! cut, with what is under way on it.
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +16,11 @@ pub(crate) struct Tap {
     pub(crate) is_stopped: Arc<AtomicBool>,
     /// Requests wait that have this text in them.
     pub(crate) stopped_text: Arc<Mutex<Option<&'static str>>>,
+    lines: Arc<Lines>,
 }
+
+/// Both ends of each line that was not closed, by its number.
+type Lines = Mutex<BTreeMap<u64, [TcpStream; 2]>>;
 
 impl Tap {
     /// One reply in 16 waits up to `max_delay`.
@@ -25,11 +31,15 @@ impl Tap {
         let (stopped, state) = (is_stopped.clone(), Arc::new(AtomicU64::new(1)));
         let stopped_text = Arc::new(Mutex::new(None));
         let text = stopped_text.clone();
+        let lines = Arc::new(Lines::default());
+        let all = lines.clone();
         thread::spawn(move || {
-            for client in listener.incoming().flatten() {
+            for (number, client) in (0..).zip(listener.incoming().flatten()) {
                 let Ok(upstream) = TcpStream::connect(("127.0.0.1", server)) else { continue };
-                let (stopped, state, text) = (stopped.clone(), state.clone(), text.clone());
-                let (from, to) = (client.try_clone().unwrap(), upstream.try_clone().unwrap());
+                let (stopped, state, text, all) = (stopped.clone(), state.clone(), text.clone(), all.clone());
+                let ends = [&client, &upstream].map(|end| end.try_clone().unwrap());
+                let [from, to] = ends.each_ref().map(|end| end.try_clone().unwrap());
+                all.lock().unwrap().insert(number, ends);
                 thread::spawn(move || {
                     pass(from, to, |request| {
                         let waits = || text.lock().unwrap().is_some_and(|text: &str| holds(request, text));
@@ -51,10 +61,18 @@ impl Tap {
                             thread::sleep(max_delay.mul_f64((random >> 8) as f64 / f64::from(1 << 24)));
                         }
                     });
+                    all.lock().unwrap().remove(&number);
                 });
             }
         });
-        Self { port, is_stopped, stopped_text }
+        Self { port, is_stopped, stopped_text, lines }
+    }
+
+    /// Cuts one of the lines, which `choice` chooses; what is under way on it is lost.
+    pub(crate) fn cut_one(&self, choice: usize) {
+        let lines = self.lines.lock().unwrap();
+        let Some(ends) = lines.values().nth(choice % lines.len().max(1)) else { return };
+        ends.iter().for_each(|end| drop(end.shutdown(Shutdown::Both)));
     }
 }
 

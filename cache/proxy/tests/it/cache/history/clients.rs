@@ -16,6 +16,11 @@ impl Random {
     pub(crate) fn new() -> Self {
         let seed = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos() & 0xffff_ffff).unwrap();
         println!("seed {seed}");
+        Self::of(seed)
+    }
+
+    /// From this seed.
+    pub(crate) const fn of(seed: u64) -> Self {
         Self(seed)
     }
 

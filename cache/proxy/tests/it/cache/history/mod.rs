@@ -110,6 +110,9 @@ struct Plan {
     proxies: usize,
     /// One proxy after the other is killed, and begun anew.
     kills_every: Option<Duration>,
+    /// In turn, a line between a proxy and the server is cut, and the server ends a session of its own: that of a client or one of the
+    /// proxy's, which guard the tables and read the log.
+    breaks_every: Option<Duration>,
 }
 
 /// `None` if PostgreSQL is not installed and need not be.
@@ -162,6 +165,7 @@ fn run(plan: &Plan) -> Option<Ended> {
         let first = port(0);
         scope.spawn(move || trespasses(of, first));
         let (start, mut last_restart, mut last_kill) = (Instant::now(), Instant::now(), Instant::now());
+        let (mut breaks, mut random) = (0, Random::of(seed));
         while !history.is_over() {
             thread::sleep(Duration::from_millis(20));
             let is_enough = history.reads.load(Ordering::Relaxed) >= plan.max_reads;
@@ -175,6 +179,15 @@ fn run(plan: &Plan) -> Option<Ended> {
             if plan.kills_every.is_some_and(|pause| last_kill.elapsed() > pause) && !history.is_over() {
                 proxies.kill_one();
                 last_kill = Instant::now();
+            }
+            if plan.breaks_every.is_some_and(|pause| start.elapsed() > pause * (breaks + 1)) {
+                breaks += 1;
+                let choice = random.below(1_000).unsigned_abs();
+                if breaks % 2 == 0 {
+                    tap.cut_one(usize::try_from(choice).unwrap())
+                } else {
+                    end_a_session(&postgres, choice)
+                }
             }
             if plan.restarts_every.is_some_and(|pause| last_restart.elapsed() > pause) {
                 postgres.restart();
@@ -191,6 +204,19 @@ fn run(plan: &Plan) -> Option<Ended> {
     Some(ended)
 }
 
+/// The server ends one of its sessions, which `choice` chooses; every other time the one that reads the log, if there is one. A server
+/// that starts anew has none.
+fn end_a_session(postgres: &Postgres, choice: u64) {
+    let order = if choice.is_multiple_of(2) { "backend_type DESC" } else { "backend_start" };
+    let nth = if choice.is_multiple_of(2) { 0 } else { choice };
+    let sql = format!(
+        "WITH sessions AS (SELECT pid, row_number() OVER (ORDER BY {order}) AS nth FROM pg_stat_activity \
+         WHERE backend_type IN ('client backend', 'walsender') AND pid <> pg_backend_pid()) \
+         SELECT pg_terminate_backend(pid) FROM sessions WHERE nth = 1 + {nth} % (SELECT count(*) FROM sessions)"
+    );
+    psql(&postgres.url(), &["-c", &sql]);
+}
+
 const SHORT: Plan = Plan {
     readers: 4,
     max_reads: 60_000,
@@ -204,6 +230,7 @@ const SHORT: Plan = Plan {
     is_logged: false,
     proxies: 1,
     kills_every: None,
+    breaks_every: None,
 };
 
 fn is_true(ended: &Ended) {
@@ -251,6 +278,17 @@ fn no_read_through_two_proxies_is_older_than_what_was_written() {
     assert!(ended.total(|counts| counts.hits) >= 500, "{}", ended.report());
 }
 
+/// Sessions end in the middle of transactions, and those that guard the tables or read the log end, too.
+#[test]
+fn no_read_is_older_though_sessions_break() {
+    for is_logged in [false, true] {
+        let breaks_every = Some(Duration::from_millis(250));
+        let Some(ended) = run(&Plan { is_logged, breaks_every, min_hits: 300, ..SHORT }) else { return };
+        is_true(&ended);
+        assert!(ended.total(|counts| counts.hits) >= 300, "{}", ended.report());
+    }
+}
+
 /// The control: without the wait for the log, reads would be old.
 #[test]
 fn a_log_that_is_not_waited_for_is_found() {
@@ -262,13 +300,30 @@ fn a_log_that_is_not_waited_for_is_found() {
     }
 }
 
-/// Columns are registered in the middle of it, while transactions are open that have written.
+/// The control: without what a stream that breaks costs, reads would be old.
+#[test]
+fn a_gap_in_the_log_is_found() {
+    let plan = Plan {
+        flaw: Some(Flaw::NoGap),
+        is_logged: true,
+        breaks_every: Some(Duration::from_millis(500)),
+        // Each drops everything.
+        defines_every: Duration::from_secs(4),
+        max_time: Duration::from_secs(60),
+        max_reads: u64::MAX,
+        ..SHORT
+    };
+    let Some(ended) = run(&plan) else { return };
+    assert!(ended.violation.is_some(), "it was not found in {} reads", ended.reads);
+}
+
+/// Columns are registered in the middle of it, while transactions are open that have written, and while sessions break.
 #[test]
 fn no_read_is_older_while_columns_register() {
-    for is_logged in [false, true] {
+    for (is_logged, breaks_every) in [(false, None), (true, None), (true, Some(Duration::from_millis(700)))] {
         let max_time = Duration::from_secs(15);
         // On a busy machine a claim may come to nothing, whose lease has to run out before the next.
-        let plan = Plan { is_auto: true, is_logged, max_time, min_hits: 101, ..SHORT };
+        let plan = Plan { is_auto: true, is_logged, breaks_every, max_time, min_hits: 101, ..SHORT };
         let Some(ended) = run(&plan) else { return };
         assert_eq!(ended.violation, None);
         let auto = ended.counts[0].auto.as_ref();
@@ -334,6 +389,7 @@ fn a_million(change: impl FnOnce(Plan) -> Plan) {
     }
     let plan = change(Plan {
         readers: 8,
+        breaks_every: Some(Duration::from_secs(3)),
         max_reads: 1_000_000,
         max_time: Duration::from_secs(3_600),
         restarts_every: Some(Duration::from_secs(20)),
