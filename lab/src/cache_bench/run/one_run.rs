@@ -154,7 +154,7 @@ impl Run {
         self.load = Arc::new(Load::new(setup, self.load.system.clone(), &self.servers.versions));
         if self.load.setup.is_warm && keeps_results {
             self.servers.hold_back(false);
-            self.load.warm_up().await?;
+            self.load.warm_up_again().await?;
             self.servers.hold_back(true);
         }
         (self.before, self.ran) = (self.load.system.traffic(), Duration::ZERO);
