@@ -184,9 +184,9 @@ fn run(plan: &Plan) -> Option<Ended> {
                 breaks += 1;
                 let choice = random.below(1_000).unsigned_abs();
                 if breaks % 2 == 0 {
-                    tap.cut_one(usize::try_from(choice).unwrap())
+                    tap.cut_one(usize::try_from(choice).unwrap());
                 } else {
-                    end_a_session(&postgres, choice)
+                    end_a_session(&postgres, choice);
                 }
             }
             if plan.restarts_every.is_some_and(|pause| last_restart.elapsed() > pause) {
