@@ -17,7 +17,7 @@ use slatedb::{Db, DbBuilder, DbIterator};
 use super::merge::Concatenate;
 
 const PATH: &str = "db";
-const POLL: Duration = Duration::from_millis(10);
+const POLL: Duration = Duration::from_millis(40);
 /// What a busy machine may take for a compaction.
 const AT_MOST: Duration = Duration::from_secs(120);
 
