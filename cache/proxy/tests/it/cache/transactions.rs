@@ -71,7 +71,14 @@ fn every_write_of_a_long_pipeline_is_shown() {
         writer.send(&messages);
         assert!(writer.until_ready().iter().all(|(tag, _)| *tag != b'E'));
         is(&setting, &mut reader, (&new, false));
-        is(&setting, &mut reader, (&new, true));
+        // On a busy machine a look at the server may be late, and the reply not be kept.
+        let is_hit = (0..5).any(|_| {
+            setting.opens();
+            let (found, is_hit) = seen(&setting, &mut reader);
+            assert_eq!(found, new);
+            is_hit
+        });
+        assert!(is_hit, "{}", setting.counts().report());
     }
 }
 
