@@ -71,7 +71,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
         self
     }
 
-    /// Says that the spec chooses among families that are proved by themselves: a short run asks it about a share of all small
+    /// Says that the spec chooses among families that are proved by themselves: a short run asks it about a smaller share of all small
     /// sets.
     #[must_use]
     pub fn chooses(mut self, chooses: bool) -> Self {
@@ -99,7 +99,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
         self.ignores_seed
     }
 
-    /// Whether all small sets, and all budgets, are too many for a short run.
+    /// Whether a short run takes a smaller share of the small sets than of other families.
     pub(crate) fn is_proved_in_parts(&self) -> bool {
         self.chooses
     }

@@ -91,11 +91,10 @@ async fn one_process_serves_tables_that_know_nothing_of_each_other() {
     let (status, text) = block_in_place(|| get(&place, "/metrics"));
     assert_eq!(status, 200);
     for number in 0..2 {
-        assert!(
-            metric(&text, &format!("lacuna_cache_hits_total{{table=\"{}\"}}", name(number))) >= 2,
-            "{text}"
-        );
-        assert_eq!(metric(&text, &format!("lacuna_cache_owned_ranges{{table=\"{}\"}}", name(number))), 1);
+        let count = |what: &str| metric(&text, &format!("lacuna_cache_{what}{{table=\"{}\"}}", name(number)));
+        // Where the cache server is slow to answer, the owner finds the result there, which is no hit of the hit path.
+        assert!(count("hits_total") >= 1 && count("store_queries_total") < 3, "{text}");
+        assert_eq!(count("owned_ranges"), 1);
     }
     assert_eq!(block_in_place(|| get(&place, "/healthz")), (200, "ok\n".to_owned()));
     assert_eq!(block_in_place(|| get(&place, "/")).0, 404);

@@ -30,25 +30,44 @@ const KEYS: u64 = 20_000;
 pub fn the_stated_rate_is_kept<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
     let mut rng = effort::rng(STREAM);
     let (mut stated, mut measured) = (0, 0);
-    // What chooses among other families designs anew for each filter.
-    let step = if subject.is_proved_in_parts() { effort::short_or_long(2, 1) } else { 1 };
     for (name, clusters) in
         [("lone keys", Clusters::new(1, &mut rng)), ("close keys", Clusters::new(10, &mut rng))]
     {
-        for bits in BUDGETS.into_iter().skip(rng.index(step)).step_by(step) {
+        for bits in BUDGETS {
             let place =
                 |fault: Fault| fault.within(format!("{} over {name} at {bits} bits per key", subject.text()));
-            let filter = subject.filter(clusters.oracle.sorted(), bits, rng.next_u64())?;
-            for len in stated_lengths(&*filter).map_err(place)? {
-                for near in [false, true] {
-                    let cell = Cell { subject, clusters: &clusters, bits, len, near };
-                    stated += 1;
-                    measured += usize::from(cell.is_measured_within_bound(&mut rng).map_err(place)?);
+            let mut cells = stated_cells(subject, &clusters, bits, &mut rng).map_err(place)?;
+            stated += cells.len();
+            while !cells.is_empty() {
+                let filter = subject.filter(clusters.oracle.sorted(), bits, rng.next_u64()).map_err(place)?;
+                let mut unfinished = Vec::new();
+                for mut cell in cells {
+                    match cell.ask(&*filter, &mut rng) {
+                        Measured::NotYet => unfinished.push(cell),
+                        Measured::Never => {}
+                        Measured::Enough => {
+                            cell.hold().map_err(place)?;
+                            measured += 1;
+                        }
+                    }
                 }
+                cells = unfinished;
             }
         }
     }
     ensure(stated == 0 || measured > 0, || format!("{}: no stated bound could be measured", subject.text()))
+}
+
+/// A cell for each kind of query about which a filter of `bits` bits per key promises something.
+fn stated_cells<'a, K: TestSpace + ?Sized>(
+    subject: &Subject<K>,
+    clusters: &'a Clusters<K>,
+    bits: f64,
+    rng: &mut Rng,
+) -> Result<Vec<Cell<'a, K>>, Fault> {
+    let filter = subject.filter(clusters.oracle.sorted(), bits, rng.next_u64())?;
+    let cell = |len| [false, true].map(|near| Cell { clusters, len, near, count: Count::default() });
+    Ok(stated_lengths(&*filter)?.into_iter().flat_map(cell).collect())
 }
 
 /// The lengths for which `filter` promises something; its bound never falls as ranges grow.
@@ -75,13 +94,12 @@ impl<K: TestSpace + ?Sized> Clusters<K> {
     }
 }
 
-/// One set, budget, length and kind of queries.
+/// One length and kind of queries, of which each filter of one set and budget is asked some.
 struct Cell<'a, K: TestSpace + ?Sized> {
-    subject: &'a Subject<K>,
     clusters: &'a Clusters<K>,
-    bits: f64,
     len: u64,
     near: bool,
+    count: Count,
 }
 
 /// Counts of the queries so far, and the false positives that their bounds allow.
@@ -92,39 +110,37 @@ struct Count {
     expected: f64,
 }
 
+/// How far the queries of a cell are enough to hold its bound.
+enum Measured {
+    NotYet,
+    Enough,
+    /// Too few of its ranges are empty, or too many would be needed.
+    Never,
+}
+
 impl<K: TestSpace + ?Sized> Cell<'_, K> {
-    /// Whether enough empty queries of this kind exist to hold the bound; if so, it is kept.
-    fn is_measured_within_bound(&self, rng: &mut Rng) -> Result<bool, Fault> {
+    /// Asks a filter that no query of this cell was asked yet, one query for each cluster.
+    fn ask(&mut self, filter: &DynFilter<K>, rng: &mut Rng) -> Measured {
         let (min_expected, max_queries) = effort::short_or_long((64.0, 6e5), (400.0, 8e6));
         let min_queries = effort::short_or_long(MIN_QUERIES.0, MIN_QUERIES.1);
-        let mut count = Count::default();
-        loop {
-            let filter = self.subject.filter(self.clusters.oracle.sorted(), self.bits, rng.next_u64())?;
-            let bound = filter.rate_bound(self.len);
-            let wanted = if bound > 0.0 { min_queries.max(min_expected / bound) } else { min_queries };
-            let before = count.queries;
-            self.ask(&*filter, bound, rng, &mut count);
-            let gained = count.queries - before;
-            // Longer ranges than the gaps leave hardly an empty one; between strings, lengths mean nothing.
-            if wanted > max_queries || gained < 100.0 {
-                return Ok(false);
-            }
-            if count.queries >= wanted {
-                return self.hold(&count).map(|()| true);
-            }
-        }
-    }
-
-    /// Asks one filter one query for each cluster.
-    fn ask(&self, filter: &DynFilter<K>, bound: f64, rng: &mut Rng, count: &mut Count) {
+        let bound = filter.rate_bound(self.len);
+        let wanted = if bound > 0.0 { min_queries.max(min_expected / bound) } else { min_queries };
+        let before = self.count.queries;
         for members in &self.clusters.members {
             let near = self.near.then(|| &members[rng.index(members.len())]);
             let Some((lo, hi)) = K::draw_query(rng, near, self.len) else { continue };
             if let Some(range) = self.empty_range(&lo, &hi) {
-                count.queries += 1.0;
-                count.expected += bound;
-                count.positives += f64::from(u8::from(filter.may_contain_range(range)));
+                self.count.queries += 1.0;
+                self.count.expected += bound;
+                self.count.positives += f64::from(u8::from(filter.may_contain_range(range)));
             }
+        }
+        let gained = self.count.queries - before;
+        // Longer ranges than the gaps leave hardly an empty one; between strings, lengths mean nothing.
+        match () {
+            () if wanted > max_queries || gained < 100.0 => Measured::Never,
+            () if self.count.queries >= wanted => Measured::Enough,
+            () => Measured::NotYet,
         }
     }
 
@@ -132,8 +148,8 @@ impl<K: TestSpace + ?Sized> Cell<'_, K> {
         closed::<K>(lo, hi).filter(|range| !self.clusters.oracle.holds_any(*range))
     }
 
-    fn hold(&self, count: &Count) -> Verdict {
-        let Count { queries, positives, expected } = count;
+    fn hold(&self) -> Verdict {
+        let Count { queries, positives, expected } = &self.count;
         let max = expected + 3.3 * expected.sqrt();
         let (len, kind) = (self.len, if self.near { "next to keys" } else { "anywhere" });
         ensure(*positives <= max, || {
