@@ -28,9 +28,11 @@ pub(crate) enum Effect {
     Unknown(String),
 }
 
-/// `searched` are the schemas that the session searches, if they are known and names mean what they say.
+/// `prepared` is the reading by which the server was given the text, if the session has searched the same schemas since;
+/// `searched` are these schemas, if they are known and names mean what they say.
 pub(crate) fn effect(
     plan: &Plan,
+    prepared: Option<u64>,
     values: &[u8],
     catalogue: &Catalogue,
     searched: Option<&[String]>,
@@ -50,6 +52,7 @@ pub(crate) fn effect(
         Statement::Harmless(reason) => nothing(plan, reason, catalogue, searched),
         Statement::Read(read) => {
             let found = match of(&read.table) {
+                Meant::Registered(table) if !table.is_as_in(prepared) => Err(CHANGED.to_owned()),
                 Meant::Registered(table) => read_of(plan, read, table, values),
                 Meant::Independent | Meant::Unknown => Err("its table is not registered".to_owned()),
             };
@@ -61,6 +64,10 @@ pub(crate) fn effect(
         }
         Statement::Write(write) => match (of(&write.table), catalogue.run_by(&plan.mentions)) {
             (_, Some(why)) => Effect::Unknown(why),
+            (Meant::Registered(table), None) if table.is_plain() && !table.is_as_in(prepared) => {
+                // Its values have the types that its columns had.
+                Effect::Write(Touched { is_all: true, ..Touched::default() })
+            }
             (Meant::Registered(table), None) => write_of(plan, write, table, values),
             (Meant::Independent, None) => {
                 Effect::Nothing("it writes a table that is not registered".to_owned())
@@ -70,6 +77,8 @@ pub(crate) fn effect(
     }
 }
 
+/// Why the reply of a prepared statement is not kept.
+pub(crate) const CHANGED: &str = "its table, or what its session searches, was changed after it was prepared";
 const NO_TABLE: &str = "its table is no plain one, or the session may mean another";
 
 /// A statement without a reply that could be kept: it writes nothing, unless something of a user is among what it names.

@@ -15,15 +15,17 @@ use crate::wire::Fields;
 const MAX_KNOWN: usize = 10_000;
 
 /// What a session is asked. Every name is written with its schema, whatever the session searches, and the moment of the start
-/// in a form that no setting changes.
+/// in a form that no setting changes. A line feed within a name or a setting is none between two: settings are quoted, and
+/// schemas or statements with such names are left out.
 pub(crate) const QUESTION: &str = "SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, session_user::pg_catalog.text, \
     current_user::pg_catalog.text, pg_catalog.current_database()::pg_catalog.text, \
     pg_catalog.to_char(pg_catalog.timezone('UTC', pg_catalog.pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), \
-    pg_catalog.array_to_string(pg_catalog.current_schemas(true), pg_catalog.chr(10)), \
-    (SELECT pg_catalog.string_agg(pg_catalog.concat(s.name, '=', s.setting), pg_catalog.chr(10) ORDER BY s.name) \
+    CASE WHEN pg_catalog.strpos(pg_catalog.array_to_string(pg_catalog.current_schemas(true), ''), pg_catalog.chr(10)) OPERATOR(pg_catalog.=) 0 \
+    THEN pg_catalog.array_to_string(pg_catalog.current_schemas(true), pg_catalog.chr(10)) ELSE '' END, \
+    (SELECT pg_catalog.string_agg(pg_catalog.concat(s.name, '=', pg_catalog.quote_nullable(s.setting)), pg_catalog.chr(10) ORDER BY s.name) \
     FROM pg_catalog.pg_settings AS s WHERE pg_catalog.textne(s.name, 'application_name')), \
     coalesce((SELECT pg_catalog.string_agg(p.name, pg_catalog.chr(10)) FROM pg_catalog.pg_prepared_statements AS p \
-    WHERE NOT p.from_sql), '')";
+    WHERE NOT p.from_sql AND pg_catalog.strpos(p.name, pg_catalog.chr(10)) OPERATOR(pg_catalog.=) 0), '')";
 
 /// What a session has answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,11 +97,11 @@ impl Answer {
         // statement, constants are read in one way, and names are bytes of UTF-8.
         let holds = |setting: &str| self.settings.lines().any(|line| line == setting);
         let is_plain = self.searched.first().is_some_and(|first| first == "pg_catalog")
-            && holds("standard_conforming_strings=on")
-            && holds("client_encoding=UTF8")
-            && holds("transform_null_equals=off");
-        let is_committed = holds("default_transaction_isolation=read committed")
-            || holds("default_transaction_isolation=read uncommitted");
+            && holds("standard_conforming_strings='on'")
+            && holds("client_encoding='UTF8'")
+            && holds("transform_null_equals='off'");
+        let is_committed = holds("default_transaction_isolation='read committed'")
+            || holds("default_transaction_isolation='read uncommitted'");
         match (is_plain, is_committed) {
             (true, true) => Ok(()),
             (true, false) => Err(NoIdentity::Isolation),
@@ -152,8 +154,8 @@ impl Identities {
 mod tests {
     use super::*;
 
-    const SETTINGS: &str = "client_encoding=UTF8\ndefault_transaction_isolation=read committed\n\
-        standard_conforming_strings=on\ntransform_null_equals=off";
+    const SETTINGS: &str = "client_encoding='UTF8'\ndefault_transaction_isolation='read committed'\n\
+        standard_conforming_strings='on'\ntransform_null_equals='off'";
 
     fn answer(change: impl FnOnce(&mut [String; 8])) -> Answer {
         let mut texts =
@@ -185,7 +187,7 @@ mod tests {
         for (place, value) in [(1, "you"), (2, "you"), (5, "pg_catalog\nother")] {
             assert_ne!(identity(|texts| texts[place] = value.to_owned()).unwrap().number, first, "{value}");
         }
-        let other = identity(|texts| texts[6].push_str("\nTimeZone=UTC")).unwrap().number;
+        let other = identity(|texts| texts[6].push_str("\nTimeZone='UTC'")).unwrap().number;
         assert_ne!(other, first);
         // Parts that run together are kept apart.
         let (one, two) = (
@@ -203,7 +205,7 @@ mod tests {
         assert_eq!(refused(4, "midnight"), NoIdentity::Start);
         assert_eq!(refused(5, "pg_temp_3\npg_catalog\npublic"), NoIdentity::Meaning);
         assert_eq!(refused(5, "public\npg_catalog"), NoIdentity::Meaning);
-        for (from, to) in [("UTF8", "LATIN1"), ("strings=on", "strings=off")] {
+        for (from, to) in [("UTF8", "LATIN1"), ("strings='on", "strings='off")] {
             assert_eq!(refused(6, &SETTINGS.replace(from, to)), NoIdentity::Meaning, "{to}");
         }
         assert_eq!(refused(6, &SETTINGS.replace("read committed", "serializable")), NoIdentity::Isolation);

@@ -55,11 +55,12 @@ use tokio::time::timeout;
 use auto::Advisor;
 pub use auto::{Auto, AutoCounts};
 use catalogue::Catalogue;
+pub(crate) use catalogue::Meant;
 pub(crate) use compare::{Verdict, compare, of_error};
 pub use counters::CacheCounts;
 use counters::Counters;
 pub(crate) use counters::{add_duration, count};
-pub(crate) use effect::{Effect, effect};
+pub(crate) use effect::{CHANGED, Effect, effect};
 pub(crate) use entries::About;
 use guard::Guard;
 pub use guard::{guard_sql, run_sql, unguard_sql};
@@ -67,8 +68,8 @@ use identity::Identities;
 pub(crate) use identity::{Answer, Identity, NoIdentity, QUESTION};
 pub(crate) use log::Log;
 pub use log::{log_sql, unlog_sql};
-pub(crate) use plans::Plan;
 use plans::Plans;
+pub(crate) use plans::{AsOf, Plan, Prepared};
 use registered::Column;
 pub use registered::Registered;
 pub(crate) use results::{Hold, Results, Ticket};
@@ -188,11 +189,12 @@ impl Cache {
     }
 
     /// Takes a reading; results begin anew if it differs from the last one.
-    fn read(&self, catalogue: Catalogue) {
+    fn read(&self, mut catalogue: Catalogue) {
         let mut known = self.catalogue.write().unwrap_or_else(PoisonError::into_inner);
+        let number = known.number + 1;
+        catalogue.continues(&known.catalogue, number);
         if *known.catalogue != catalogue {
             let has_moved = !known.catalogue.has_same_surroundings(&catalogue);
-            let number = known.number + 1;
             let surroundings = known.surroundings + u64::from(has_moved);
             *known = Reading { number, surroundings, catalogue: Arc::new(catalogue) };
             self.results.read_anew(number);

@@ -29,6 +29,20 @@ pub(crate) struct Plan {
     pub(crate) shape: Arc<str>,
 }
 
+/// A plan, and what was known when the server was given its text, which decides the types of its parameters and of its result.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) as_of: AsOf,
+}
+
+/// A moment by the reading of the catalogue and by the schemas that the session searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AsOf {
+    pub(crate) reading: u64,
+    pub(crate) path: u64,
+}
+
 /// Texts and their plans.
 #[derive(Debug, Default)]
 pub(crate) struct Plans {

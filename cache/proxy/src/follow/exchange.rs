@@ -58,6 +58,8 @@ pub(super) struct Exchange {
     is_open: bool,
     /// Whether the server skips what comes up to the next `Sync`.
     is_skipping: bool,
+    /// Whether the server takes the data of a COPY, or what comes of it after an error.
+    is_copying: bool,
     /// When the last statement ended: the next of a pipeline begins then.
     last_end: Option<Instant>,
 }
@@ -71,6 +73,7 @@ impl Exchange {
             transaction: None,
             is_open: false,
             is_skipping: false,
+            is_copying: false,
             last_end: None,
         }
     }
@@ -105,7 +108,7 @@ impl Exchange {
                 self.is_open = false;
                 self.asked.push_back(Asked::Function);
             }
-            b'c' | b'f' => self.copy_has_ended(),
+            b'c' | b'f' => self.copy_has_ended()?,
             b'P' | b'B' | b'C' | b'D' | b'E' => {
                 self.is_open = true;
                 self.extended(message, now);
@@ -156,18 +159,29 @@ impl Exchange {
     }
 
     /// The server has ignored each `Sync` that came while it took the data of an `Execute`: libpq sends one at once, and
-    /// another after the data.
-    fn copy_has_ended(&mut self) {
+    /// another after the data. Outside of a COPY it ignores the end of one.
+    ///
+    /// # Errors
+    /// [`Lost`] if it is not known which of the two it is.
+    fn copy_has_ended(&mut self) -> Result<(), Lost> {
+        if matches!(self.asked.back(), Some(Asked::Ready)) && !self.is_copying {
+            return Err(Lost("the end of a COPY that the server has not begun"));
+        }
         while matches!(self.asked.back(), Some(Asked::Ready)) {
             self.asked.pop_back();
             self.is_open = true;
         }
+        Ok(())
     }
 
     /// # Errors
     /// [`Lost`] if the session cannot be followed.
     pub(super) fn server_message(&mut self, message: Message<'_>, now: Instant) -> Result<(), Lost> {
         match message.tag {
+            b'G' => {
+                self.is_copying = true;
+                Ok(())
+            }
             b'C' => self.completed(rows(message.body), now),
             b'I' | b's' => self.completed(0, now),
             b't' => self.described(message.body),
@@ -193,6 +207,7 @@ impl Exchange {
     }
 
     fn completed(&mut self, rows: u64, now: Instant) -> Result<(), Lost> {
+        self.is_copying = false;
         match self.asked.front_mut() {
             Some(Asked::Query(running)) => {
                 running.rows += rows;
@@ -233,6 +248,7 @@ impl Exchange {
     }
 
     fn ready(&mut self, transaction: u8, now: Instant) -> Result<(), Lost> {
+        self.is_copying = false;
         // The first one ends the login, whatever the client has sent already.
         if self.transaction.replace(transaction).is_none() {
             return Ok(());

@@ -183,13 +183,14 @@ fn copies_in_the_extended_protocol_are_followed() {
 
 #[test]
 fn what_is_not_understood_is_followed_no_more() {
-    let lost: [(Sent<'_>, Sent<'_>); 6] = [
+    let lost: [(Sent<'_>, Sent<'_>); 7] = [
         (&[(b'!', b"")], &[]),
         (&[], &[(b'Z', b"I")]),
         (&[], &[(b'C', b"SELECT 1\0")]),
         (&[(b'Q', READ)], &[(b'W', b"")]),
         (&[(b'P', PARSE)], &[(b'2', b"")]),
         (&[(b'E', EXECUTE)], &[(b'Z', b"I")]),
+        (&[(b'S', b""), (b'c', b"")], &[]),
     ];
     for (client, server) in lost {
         let mut session = Session::new();

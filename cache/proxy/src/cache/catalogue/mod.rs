@@ -37,7 +37,7 @@ pub(crate) struct Catalogue {
     independent: HashSet<Name>,
     others: HashSet<Name>,
     added: Added,
-    /// Roles that can log in and write a registered table.
+    /// Roles that may write a registered table, those that cannot log in too.
     pub(crate) writers: BTreeSet<String>,
     /// When the server was started, and the name of the database.
     pub(crate) start: (String, String),
@@ -51,6 +51,11 @@ pub(crate) struct Table {
     pub(crate) registered: Vec<(String, ColumnId)>,
     /// Whether rows of other tables change with its own, so that a write to it may do anything.
     pub(crate) acts: bool,
+    /// Numbers, names and types of its columns, and the schemas that have something of its name: all that decides the types of
+    /// a statement's parameters and of its result.
+    definition: String,
+    /// The first reading with that definition.
+    since: u64,
 }
 
 /// What a name in a statement means.
@@ -113,8 +118,30 @@ impl Catalogue {
         if !problems.is_empty() {
             return Err(Error::invalid_input(problems.join("\n")));
         }
+        catalogue.name_neighbours();
         catalogue.facts = facts;
         Ok(catalogue)
+    }
+
+    /// Adds to each definition the schemas in which its name is another thing's.
+    fn name_neighbours(&mut self) {
+        let names: Vec<Name> = self.tables.keys().cloned().collect();
+        for ((schema, name), table) in &mut self.tables {
+            let others = self.independent.iter().chain(&self.others).chain(&names);
+            let schemas: BTreeSet<&str> = others
+                .filter(|(other, same)| same == name && other != schema)
+                .map(|(other, _)| &other[..])
+                .collect();
+            table.definition.push_str(&format!(" {schemas:?}"));
+        }
+    }
+
+    /// Takes over since when tables are what they are.
+    pub(super) fn continues(&mut self, last: &Self, number: u64) {
+        for (name, table) in &mut self.tables {
+            let same = last.tables.get(name).filter(|last| last.definition == table.definition);
+            table.since = same.map_or(number, |last| last.since);
+        }
     }
 
     /// Keeps a fact, or says what is wrong with it.
@@ -127,6 +154,7 @@ impl Catalogue {
                 self.tables.entry(name()).or_default().columns.insert(third.clone(), kind);
             }
             "acts" => self.tables.entry(name()).or_default().acts = true,
+            "definition" => self.tables.entry(name()).or_default().definition.clone_from(third),
             "independent" => drop(self.independent.insert(name())),
             "other" => drop(self.others.insert(name())),
             "added" => self.added.take(first, second),
@@ -134,7 +162,8 @@ impl Catalogue {
             "version" => {}
             "writer" => {
                 self.writers.insert(first.clone());
-                return (!allowed.contains(first)).then(|| unlisted(first, second == "true"));
+                let is_refused = third == "true" && !allowed.contains(first);
+                return is_refused.then(|| unlisted(first, second == "true"));
             }
             "wrong" => return Some(format!("{first}.{second} cannot be registered: {third}")),
             "definer" => {
@@ -158,6 +187,12 @@ impl Catalogue {
             "streamer" => {
                 return Some(format!(
                     "the proxy's account may not read the log: ALTER ROLE \"{first}\" REPLICATION"
+                ));
+            }
+            "login" => {
+                return Some(format!(
+                    "the event trigger {first} runs at logins, before a proxy can hold what it may write: ALTER EVENT TRIGGER \
+                     \"{first}\" DISABLE, or start the proxy with --writes log"
                 ));
             }
             "standby" => return Some("the server is a standby, which is late".to_owned()),
@@ -232,6 +267,14 @@ impl Catalogue {
     }
 }
 
+impl Table {
+    /// Whether a statement means now what it meant to the server when that was given its text: by the reading of this number,
+    /// if the session searches the same schemas still.
+    pub(crate) fn is_as_in(&self, reading: Option<u64>) -> bool {
+        reading.is_some_and(|reading| self.since <= reading)
+    }
+}
+
 /// The kind of a column by the number and the modifier of its type, and by whether it is generated, deterministic and bytewise.
 fn kind_of(number: &str, about: &str) -> Kind {
     let (about, modifier) = about.rsplit_once(' ').unwrap_or((about, ""));
@@ -281,7 +324,8 @@ mod tests {
             fact(["column", "shop", "orders", "note", "25", "false true false -1"]),
             fact(["independent", "public", "logs", "", "", ""]),
             fact(["other", "first", "orders", "", "", ""]),
-            fact(["writer", "app", "false", "", "", ""]),
+            fact(["writer", "app", "false", "true", "", ""]),
+            fact(["writer", "owners", "false", "false", "", ""]),
         ];
         facts.extend(more.iter().map(|parts| fact(*parts)));
         Catalogue::read(facts, &registered, &["app".to_owned()])
@@ -307,7 +351,7 @@ mod tests {
     fn every_problem_is_named() {
         let why = read(&[
             ["wrong", "shop", "orders", "it has row security", "", ""],
-            ["writer", "eve", "false", "", "", ""],
+            ["writer", "eve", "false", "true", "", ""],
             ["definer", "f()", "app", "bob", "", ""],
             ["surprise", "", "", "", "", ""],
         ]);

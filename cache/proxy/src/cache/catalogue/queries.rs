@@ -32,8 +32,7 @@ may (id) AS (
         WHERE r.oid IN (c.relowner, n.nspowner) OR has_table_privilege(r.oid, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
         OR has_any_column_privilege(r.oid, c.oid, 'INSERT, UPDATE')))),
 logins AS (
-    SELECT l.oid AS id, l.rolname, l.rolsuper, EXISTS (SELECT FROM may WHERE pg_has_role(l.oid, may.id, 'MEMBER')) AS may_write
-    FROM pg_catalog.pg_roles AS l WHERE l.rolcanlogin),
+    SELECT l.oid AS id, l.rolname FROM pg_catalog.pg_roles AS l WHERE l.rolcanlogin),
 allowed AS (SELECT unnest(string_to_array($2::text, chr(10))) AS name),
 -- What users have added that may run anything: functions, but for those that an extension brings in C and that are not volatile.
 extended (catalogue, id) AS (SELECT classid, objid FROM pg_catalog.pg_depend WHERE deptype = 'e'),
@@ -83,6 +82,9 @@ SELECT 'column', nspname::text, relname::text, attname::text, atttypid::text,
         || ' ' || (attcollation IN (950, 951) OR (attcollation = 100 AND EXISTS (SELECT FROM pg_catalog.pg_database AS b
             WHERE b.datname = current_database() AND b.datcollate IN ('C', 'POSIX') AND coalesce(to_jsonb(b) ->> 'datlocprovider', 'c') = 'c')))::text || ' ' || atttypmod::text
     FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
+UNION ALL SELECT 'definition', nspname::text, relname::text, tables.id::text || ' ' || coalesce((SELECT string_agg(concat_ws(' ', attnum::text, attname::text,
+    atttypid::text, atttypmod::text, attcollation::text), ',' ORDER BY attnum) FROM pg_catalog.pg_attribute
+    WHERE attrelid = tables.id AND attnum > 0 AND NOT attisdropped), ''), '', '' FROM tables
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it is no plain table (a view, a partitioned, foreign, temporary or unlogged one)', '', ''
     FROM tables WHERE relkind <> 'r' OR relpersistence <> 'p'
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it has row security', '', '' FROM tables WHERE relrowsecurity
@@ -147,7 +149,10 @@ UNION ALL SELECT 'added', 'a user has changed a function of PostgreSQL''s own', 
     AND f.prolang NOT IN (SELECT oid FROM pg_catalog.pg_language WHERE lanname IN ('c', 'internal', 'sql')))
 UNION ALL SELECT 'added', 'a function of PostgreSQL''s own that is known here is volatile in this version', '', '', '', '' WHERE EXISTS (
     SELECT FROM pg_catalog.pg_proc WHERE oid < 16384 AND proname = ANY (string_to_array($4::text, chr(10))) AND provolatile = 'v')
-UNION ALL SELECT 'writer', rolname::text, rolsuper::text, '', '', '' FROM logins WHERE may_write
+-- Those that cannot log in may have a session from before.
+UNION ALL SELECT 'writer', l.rolname::text, l.rolsuper::text, l.rolcanlogin::text, '', '' FROM pg_catalog.pg_roles AS l
+    WHERE EXISTS (SELECT FROM may WHERE pg_has_role(l.oid, may.id, 'MEMBER'))
+UNION ALL SELECT 'login', evtname::text, '', '', '', '' FROM pg_catalog.pg_event_trigger WHERE $6::text = '' AND evtevent = 'login' AND evtenabled <> 'D'
 UNION ALL SELECT 'definer', f.oid::regprocedure::text, pg_get_userbyid(f.proowner)::text,
     (SELECT min(l.rolname) FROM logins AS l WHERE l.rolname NOT IN (SELECT name FROM allowed) AND has_function_privilege(l.id, f.oid, 'EXECUTE'))::text, '', ''
     FROM pg_catalog.pg_proc AS f WHERE f.prosecdef AND f.oid >= 16384 AND f.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
@@ -178,7 +183,7 @@ UNION ALL SELECT 'version', 'schemas', (SELECT string_agg(oid::text || ' ' || ns
     FROM pg_catalog.pg_namespace WHERE nspname NOT LIKE 'pg\\_temp\\_%' AND nspname NOT LIKE 'pg\\_toast\\_temp\\_%'), '', '', ''
 UNION ALL SELECT 'version', 'roles', (SELECT string_agg(oid::text || ' ' || rolname || ' ' || rolsuper::text || rolinherit::text || rolcanlogin::text, ' ' ORDER BY oid)
     FROM pg_catalog.pg_roles), '', '', ''
-UNION ALL SELECT 'version', 'members', coalesce((SELECT string_agg(m.member::text || ' ' || m.roleid::text || ' ' || m.admin_option::text, ' ' ORDER BY m.member, m.roleid, m.grantor)
+UNION ALL SELECT 'version', 'members', coalesce((SELECT string_agg(to_jsonb(m)::text, ' ' ORDER BY m.member, m.roleid, m.grantor)
     FROM pg_catalog.pg_auth_members AS m), ''), '', '', ''
 UNION ALL SELECT 'version', 'server', pg_postmaster_start_time()::text, pg_conf_load_time()::text, current_setting('server_version_num'), ''
 UNION ALL SELECT 'start', to_char(timezone('UTC', pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), current_database()::text, '', '', ''

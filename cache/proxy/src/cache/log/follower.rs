@@ -11,6 +11,7 @@ use super::account::Account;
 use super::changes::Changes;
 use super::control::Control;
 use super::held::{Held, SETTLING};
+use super::lines::Line;
 use super::snapshots::Snapshot;
 use super::stream::{Item, Lsn, Stream};
 use super::{Log, lines};
@@ -55,7 +56,8 @@ pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Lo
 }
 
 fn hold_everything(cache: &Cache) -> Hold {
-    cache.results.hold(Touched { is_all: true, ..Touched::default() }).0
+    // Definitions too: a change of one that was not read may be over when the stream begins.
+    cache.results.hold(Touched::unknown()).0
 }
 
 /// One stream.
@@ -66,6 +68,8 @@ struct Follower<'c> {
     control: Control,
     stream: Stream,
     changes: Changes,
+    /// The reading of the catalogue by which the first line of the open transaction was understood.
+    begun: u64,
     held: Held,
 }
 
@@ -73,7 +77,7 @@ impl<'c> Follower<'c> {
     async fn open(url: &str, cache: &'c Cache, log: &'c Log) -> Result<Self> {
         let stream = Stream::open(&Account::read(url)?).await?;
         let control = Control::open(url, stream.slot()).await?;
-        Ok(Self { cache, log, control, stream, changes: Changes::default(), held: Held::default() })
+        Ok(Self { cache, log, control, stream, changes: Changes::default(), begun: 0, held: Held::default() })
     }
 
     /// Reads until it can not; `everything` is released once all that this stream does not have is shown by reads.
@@ -149,6 +153,9 @@ impl<'c> Follower<'c> {
             Item::Line(line) => lines::read(line),
         };
         let reading = self.cache.reading();
+        if matches!(line, Line::Begin) {
+            self.begun = reading.number;
+        }
         if let Some((number, touched)) = self.changes.take(&line, &reading.catalogue) {
             self.hold(number, touched);
         }
@@ -158,7 +165,9 @@ impl<'c> Follower<'c> {
     /// Holds what a transaction has touched until reads show it.
     fn hold(&mut self, number: u32, touched: Touched) {
         // Columns may have other names and types by now.
-        let is_doubtful = self.held.defines() || !self.cache.results.knows_definitions();
+        let is_doubtful = self.held.defines()
+            || !self.cache.results.knows_definitions()
+            || self.begun != self.cache.reading().number;
         let touched = if is_doubtful && !touched.may_define {
             Touched { is_all: true, ..Touched::default() }
         } else {

@@ -4,17 +4,20 @@
 //! statement may have changed it, it reads the catalogue and renews the lease. While anything is wrong the cache is closed,
 //! and it begins cold.
 //!
-//! A session past the proxy is one of a role that may write, in this database, whose process is not one of the proxy's own;
-//! it counts once two looks in a row have found it, as a session that begins is seen before its number is known here.
+//! A session past the proxy is one of a role that may write, or might when it began, in this database, whose process is not
+//! one of the proxy's own. It counts once two looks in a row have found it, or one has and the next one finds it ended, as a
+//! session that begins is seen before its number is known here. What a role has written is committed though it may write no
+//! more: nothing is shown until the transactions of before a change of rights have ended.
 
 mod register;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
-use lacuna_cache::sql::{Statement, TableClaim, TableClaims};
+use lacuna_cache::sql::{SqlValue, Statement, TableClaim, TableClaims};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -22,6 +25,7 @@ use super::auto::Advisor;
 use super::catalogue::{self, Catalogue, Fact};
 use super::guard::{self, Guard};
 use super::registered::Registered;
+use super::results::Hold;
 use super::settings::{CacheSettings, Past};
 use super::{Cache, Log, Processes, log};
 use crate::suggest::Suggestions;
@@ -57,10 +61,12 @@ struct Watcher {
 }
 
 /// What is cached, which may grow.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Tables {
     registered: Registered,
     claimed: Vec<TableClaim>,
+    /// Columns that are kept from being cached until all transactions up to one have ended.
+    unsettled: Vec<(u64, Hold)>,
 }
 
 /// What two looks have in common.
@@ -72,6 +78,14 @@ struct Looked {
     until_reading: u32,
     /// When the lease was renewed last.
     renewed_ms: Option<u64>,
+    /// Roles that may write, at the last reading.
+    writers: BTreeSet<String>,
+    /// Roles that were among them before, and whose sessions were not looked for yet.
+    gone: BTreeSet<String>,
+    /// Sessions of such: one keeps the role that it has taken.
+    former: HashSet<i32>,
+    /// A transaction that is younger than all that others may have begun when they might write.
+    newest: Option<u64>,
 }
 
 impl Watch {
@@ -85,7 +99,8 @@ impl Watch {
             Past::Rights | Past::Guards => TableClaims::open(&settings.account).await?,
         };
         let registered = settings.registered.clone();
-        let tables = Mutex::new(Tables { registered: registered.clone(), claimed: Vec::new() });
+        let tables =
+            Mutex::new(Tables { registered: registered.clone(), claimed: Vec::new(), unsettled: Vec::new() });
         let (writers, past) = (settings.writers.clone(), settings.past);
         let mut watcher = Watcher { claims, tables, writers, past, guard: None };
         if past == Past::Log {
@@ -178,8 +193,11 @@ impl Watcher {
         // Closed or not, the tables stay claimed.
         let renewed_ms = self.renew(cache, looked).await?;
         let registered = self.lock().registered.clone();
-        cache.read(self.reading(&registered).await?);
+        let catalogue = self.reading(&registered).await?;
+        self.notes_writers(looked, &catalogue).await?;
+        cache.read(catalogue);
         self.activity(cache, looked).await?;
+        self.settles(cache, looked).await?;
         if looked.suspects.is_empty() {
             let is_next_due = cache.results.open(check, renewed_ms + TableClaims::LEASE_MS) || has_more;
             looked.until_reading = if is_next_due { 0 } else { LOOKS_A_READING };
@@ -212,6 +230,59 @@ impl Watcher {
         Catalogue::read(catalogue::facts(rows)?, registered, writers)
     }
 
+    /// What a role has written is committed though it may write no more, and its sessions may have taken a role that may.
+    async fn notes_writers(&self, looked: &mut Looked, catalogue: &Catalogue) -> Result<()> {
+        if self.past != Past::Rights {
+            return Ok(());
+        }
+        let gone: Vec<String> = looked.writers.difference(&catalogue.writers).cloned().collect();
+        if looked.writers.is_empty() || !gone.is_empty() {
+            looked.newest = Some(self.newest().await?);
+        }
+        looked.gone.extend(gone);
+        looked.writers.clone_from(&catalogue.writers);
+        Ok(())
+    }
+
+    /// A transaction that is younger than all that are open.
+    async fn newest(&self) -> Result<u64> {
+        self.number("SELECT pg_current_xact_id()::text").await
+    }
+
+    /// Lets columns be cached once what was open when they were registered has ended.
+    ///
+    /// # Errors
+    /// Transactions are open that others may have begun when they might write.
+    async fn settles(&self, cache: &Cache, looked: &mut Looked) -> Result<()> {
+        if looked.newest.is_none() && self.lock().unsettled.is_empty() {
+            return Ok(());
+        }
+        let oldest = self.number("SELECT pg_snapshot_xmin(pg_current_snapshot())::text").await?;
+        self.lock().unsettled.retain(|(newest, hold)| {
+            let is_open = oldest <= *newest;
+            if !is_open {
+                cache.release(*hold);
+            }
+            is_open
+        });
+        if looked.newest.is_some_and(|newest| oldest <= newest) {
+            return Err(Error::unavailable(
+                "a transaction is open that began before the rights were what they are: the cache begins when it has ended",
+            ));
+        }
+        looked.newest = None;
+        Ok(())
+    }
+
+    async fn number(&self, question: &str) -> Result<u64> {
+        let rows = self.claims.rows(&Statement::new(question)).await?;
+        let number = match rows.first().and_then(|row| row.first()) {
+            Some(SqlValue::Text(text)) => text.parse().ok(),
+            _ => None,
+        };
+        number.ok_or_else(|| Error::unavailable("the database names transactions in an unknown form"))
+    }
+
     async fn activity(&self, cache: &Cache, looked: &mut Looked) -> Result<()> {
         let doubted = cache.results.doubted();
         let left = cache.processes.lock().unwrap_or_else(PoisonError::into_inner).left.clone();
@@ -227,25 +298,37 @@ impl Watcher {
         let ended: Vec<i32> = doubted.into_iter().filter(|pid| !alive.contains(pid)).collect();
         cache.results.settle(&ended);
         let mut processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let past: Vec<(i32, &str)> = facts.iter().filter_map(|fact| past(fact, &processes)).collect();
+        let is_own = |pid: &&i32| processes.serving.contains(pid) || processes.left.contains(pid);
+        let ended_unseen = looked.suspects.iter().filter(|pid| !alive.contains(pid) && !is_own(pid)).count();
         processes.left.retain(|pid| alive.contains(pid) || !left.contains(pid));
-        let catalogue = cache.reading().catalogue;
-        let foreign: HashSet<i32> =
-            facts.iter().filter_map(|fact| foreign_writer(fact, &processes, &catalogue)).collect();
         drop(processes);
+        looked.former.retain(|pid| alive.contains(pid));
+        let gone = mem::take(&mut looked.gone);
+        // A role that was dropped has no name any more.
+        let is_gone = |role: &str| gone.contains(role) || (role.is_empty() && !gone.is_empty());
+        looked.former.extend(past.iter().filter(|(_, role)| is_gone(role)).map(|(pid, _)| *pid));
+        let writers = &cache.reading().catalogue.writers;
+        let may_write = |pid: &i32, role: &str| writers.contains(role) || looked.former.contains(pid);
+        let foreign: HashSet<i32> =
+            past.iter().filter(|(pid, role)| may_write(pid, role)).map(|(pid, _)| *pid).collect();
         let again = foreign.intersection(&looked.suspects).count();
         looked.suspects = foreign;
-        if again > 0 { Err(past_the_proxy(again)) } else { Ok(()) }
+        match (again, ended_unseen) {
+            (0, 0) => Ok(()),
+            (0, ended) => Err(past_the_proxy(ended)),
+            (again, _) => Err(past_the_proxy(again)),
+        }
     }
 }
 
-/// The process of a session that could write past the proxy.
-fn foreign_writer(fact: &Fact, processes: &Processes, catalogue: &Catalogue) -> Option<i32> {
+/// The process and the role of a session of this database that is not one of the proxy's own.
+fn past<'f>(fact: &'f Fact, processes: &Processes) -> Option<(i32, &'f str)> {
     let [_, pid, role, is_here, leader, _] = fact;
     let is_own = |pid: &str| {
         pid.parse().is_ok_and(|pid: i32| processes.serving.contains(&pid) || processes.left.contains(&pid))
     };
-    let may_write = is_here == "true" && catalogue.writers.contains(role);
-    if may_write && !is_own(pid) && !is_own(leader) { pid.parse().ok() } else { None }
+    if is_here == "true" && !is_own(pid) && !is_own(leader) { Some((pid.parse().ok()?, role)) } else { None }
 }
 
 fn past_the_proxy(count: usize) -> Error {

@@ -3,7 +3,8 @@
 //! From the moment at which sessions understand statements by the new reading of the catalogue, writes hold what they touch
 //! of the column. What was understood before has a *view* of the older reading, which holds everything until it is answered,
 //! and until its transaction has ended if that has written. So no entry of the column can be filled before all writes that
-//! were not known to touch it have ended. With the log, the column is held besides until reads show what came of it before.
+//! were not known to touch it have ended. With the log, the column is held besides until reads show what came of it before, and
+//! with rights until the transactions of before have ended.
 
 use std::collections::HashSet;
 use std::sync::PoisonError;
@@ -12,8 +13,9 @@ use std::time::Duration;
 use lacuna_cache::sql::Statement;
 use tokio::time::{sleep, timeout};
 
-use super::{Catalogue, LOOK, Watcher, catalogue, foreign_writer, past_the_proxy};
+use super::{Catalogue, LOOK, Watcher, catalogue, past, past_the_proxy};
 use crate::cache::registered::Registered;
+use crate::cache::settings::Past;
 use crate::cache::span::{Span, Touched};
 use crate::cache::{Asked, Cache};
 use crate::suggest::Suggestion;
@@ -74,6 +76,11 @@ impl Watcher {
         }
         admits(&registered)?;
         let catalogue = self.reading(&registered).await.map_err(said)?;
+        // Who may not write by now may have written before.
+        let newest = match self.past {
+            Past::Rights if cache.remembers_writers() => Some(self.newest().await.map_err(said)?),
+            _ => None,
+        };
         self.has_no_stranger(cache, &catalogue).await?;
         if before.tables().all(|known| known != (schema, table)) {
             let claim = timeout(CLAIM, self.claim(schema, table)).await;
@@ -86,9 +93,10 @@ impl Watcher {
         let spans = vec![(before.len(), Span::ALL)];
         let (hold, _) = cache.results.hold(Touched { spans, ..Touched::default() });
         cache.read(catalogue);
-        match cache.log.as_ref().filter(|_| cache.settles()) {
-            Some(log) => log.hold_until_settled(hold),
-            None => cache.release(hold),
+        match (cache.log.as_ref().filter(|_| cache.settles()), newest) {
+            (Some(log), _) => log.hold_until_settled(hold),
+            (None, Some(newest)) => self.lock().unsettled.push((newest, hold)),
+            (None, None) => cache.release(hold),
         }
         Ok(true)
     }
@@ -123,7 +131,8 @@ impl Watcher {
         let rows = self.claims.rows(&Statement::new(catalogue::ACTIVITY)).await.map_err(said)?;
         let facts = catalogue::facts(rows).map_err(said)?;
         let processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(facts.iter().filter_map(|fact| foreign_writer(fact, &processes, catalogue)).collect())
+        let past = facts.iter().filter_map(|fact| past(fact, &processes));
+        Ok(past.filter(|(_, role)| catalogue.writers.contains(*role)).map(|(pid, _)| pid).collect())
     }
 }
 

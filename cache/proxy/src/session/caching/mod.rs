@@ -11,10 +11,12 @@ mod begin;
 mod capture;
 mod flight;
 mod names;
+mod path;
 mod received;
 mod sent;
 mod serve;
 mod state;
+mod unseen;
 
 use std::io;
 use std::mem;
@@ -41,6 +43,10 @@ use state::State;
 
 /// How long a session may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Names of the question's statement and of its portal, which no client has.
+const STATEMENT: &[u8] = b"lacuna: who is this?";
+const PORTAL: &[u8] = b"lacuna: who is this?";
 
 /// A session and what is known of it.
 #[derive(Debug)]
@@ -177,14 +183,17 @@ impl Session<'_> {
         writer: &tokio::sync::Mutex<&mut W>,
     ) -> End {
         loop {
-            let mut received = Received::default();
-            self.received(&mut inbox, &mut received);
-            if received.is_answered {
-                self.is_known.notify_one();
-            }
-            if !received.bytes.is_empty() {
+            {
+                // Before the session may be at rest: a reply of the cache comes after this one.
                 let mut writer = writer.lock().await;
-                if let Err(end) = self.pass_to_client(&mut **writer, &received.bytes).await {
+                let mut received = Received::default();
+                self.received(&mut inbox, &mut received);
+                if received.is_answered {
+                    self.is_known.notify_one();
+                }
+                if !received.bytes.is_empty()
+                    && let Err(end) = self.pass_to_client(&mut **writer, &received.bytes).await
+                {
                     return end;
                 }
             }
@@ -203,7 +212,16 @@ impl Session<'_> {
     }
 }
 
-/// The message that asks a session who it is.
+/// The messages that ask a session who it is. A `Query` would end the client's statement without a name.
 fn question() -> Vec<u8> {
-    wire::message(b'Q', &[QUESTION.as_bytes(), b"\0"].concat())
+    let statement = [STATEMENT, b"\0"].concat();
+    [
+        wire::message(b'C', &[b"S", &statement[..]].concat()),
+        wire::message(b'P', &[&statement, QUESTION.as_bytes(), b"\0\0\0"].concat()),
+        wire::message(b'B', &[PORTAL, b"\0", &statement, b"\0\0\0\0\0\0"].concat()),
+        wire::message(b'E', &[PORTAL, b"\0\0\0\0\0"].concat()),
+        wire::message(b'C', &[b"S", &statement[..]].concat()),
+        wire::message(b'S', b""),
+    ]
+    .concat()
 }

@@ -4,9 +4,8 @@
 //! the server skips them. A name that may stand for either of two statements stands for none.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
-use crate::cache::Plan;
+use crate::cache::{AsOf, Prepared};
 
 /// Most names that are remembered.
 const MAX_NAMES: usize = 10_000;
@@ -18,7 +17,7 @@ type Name = Box<[u8]>;
 /// A message whose answer tells what a name stands for.
 #[derive(Debug)]
 enum Asked {
-    Parse(Name, Option<Arc<Plan>>),
+    Parse(Name, Option<Prepared>),
     Close,
     /// One of the proxy's own, whose answer is not for the client.
     Own,
@@ -28,9 +27,9 @@ enum Asked {
 
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    known: HashMap<Name, Arc<Plan>>,
+    known: HashMap<Name, Prepared>,
     /// What stood for a name before SQL may have changed that.
-    unconfirmed: HashMap<Name, Arc<Plan>>,
+    unconfirmed: HashMap<Name, Prepared>,
     asked: VecDeque<Asked>,
     is_over: bool,
 }
@@ -53,7 +52,7 @@ impl Names {
     }
 
     /// A `Parse` was sent; without a plan if its text is not known.
-    pub(super) fn parse(&mut self, name: &[u8], plan: Option<Arc<Plan>>) {
+    pub(super) fn parse(&mut self, name: &[u8], plan: Option<Prepared>) {
         if name.is_empty() || plan.is_none() {
             // The server forgets the one without a name at once.
             self.known.remove(name);
@@ -92,7 +91,7 @@ impl Names {
     }
 
     /// The server is known to have this one.
-    pub(super) fn set(&mut self, name: &[u8], plan: Option<Arc<Plan>>) {
+    pub(super) fn set(&mut self, name: &[u8], plan: Option<Prepared>) {
         match plan {
             Some(plan) => drop(self.known.insert(name.into(), plan)),
             None => drop(self.known.remove(name)),
@@ -100,7 +99,7 @@ impl Names {
     }
 
     /// What a `Bind` that is sent now binds, if it is certain.
-    pub(super) fn get(&self, name: &[u8]) -> Option<Arc<Plan>> {
+    pub(super) fn get(&self, name: &[u8]) -> Option<Prepared> {
         if self.is_over {
             return None;
         }
@@ -120,8 +119,24 @@ impl Names {
         if is_unanswered { None } else { self.known.get(name).cloned() }
     }
 
+    /// What was prepared under one number of [`super::path::Path`] was so under another.
+    pub(super) fn renumber(&mut self, path: u64, renumbered: u64) {
+        for prepared in self.known.values_mut().chain(self.unconfirmed.values_mut()) {
+            if prepared.as_of.path == path {
+                prepared.as_of.path = renumbered;
+            }
+        }
+    }
+
+    /// A statement means at this moment what it meant when it was prepared.
+    pub(super) fn renew(&mut self, name: &[u8], as_of: AsOf) {
+        if let Some(prepared) = self.known.get_mut(name) {
+            prepared.as_of = as_of;
+        }
+    }
+
     /// The same, or what it was before SQL may have changed it.
-    pub(super) fn get_or_unconfirmed(&self, name: &[u8]) -> Option<Arc<Plan>> {
+    pub(super) fn get_or_unconfirmed(&self, name: &[u8]) -> Option<Prepared> {
         self.get(name).or_else(|| self.unconfirmed.get(name).cloned())
     }
 
@@ -167,6 +182,13 @@ impl Names {
         self.asked.clear();
     }
 
+    /// A statement was prepared whose name is not known.
+    pub(super) fn parse_of_unknown(&mut self) {
+        self.forget();
+        self.unconfirmed.clear();
+        self.ask(Asked::Parse(Name::default(), None));
+    }
+
     /// Statements may have been prepared or dropped by SQL.
     pub(super) fn forget(&mut self) {
         if self.unconfirmed.len() + self.known.len() > MAX_NAMES {
@@ -183,14 +205,18 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
 
-    fn plan(number: u64) -> Option<Arc<Plan>> {
-        Some(Arc::new(Plan { number, ..Plan::default() }))
+    use super::*;
+    use crate::cache::Plan;
+
+    fn plan(number: u64) -> Option<Prepared> {
+        let plan = Arc::new(Plan { number, ..Plan::default() });
+        Some(Prepared { plan, as_of: AsOf { reading: 1, path: 1 } })
     }
 
     fn number(names: &Names, name: &[u8]) -> Option<u64> {
-        names.get(name).map(|plan| plan.number)
+        names.get(name).map(|prepared| prepared.plan.number)
     }
 
     #[test]
@@ -228,7 +254,7 @@ mod tests {
         assert_eq!(names.answered(b'1'), Ok(true));
         assert_eq!((number(&names, b"s"), number(&names, b"t")), (None, None));
         names.rest();
-        assert_eq!(names.get_or_unconfirmed(b"s").map(|plan| plan.number), Some(1));
+        assert_eq!(names.get_or_unconfirmed(b"s").map(|prepared| prepared.plan.number), Some(1));
         names.confirm("x\ns");
         assert_eq!((number(&names, b"s"), number(&names, b"t")), (Some(1), None));
         names.forget();
@@ -266,5 +292,31 @@ mod tests {
         assert_eq!(names.answered(b'1'), Ok(false));
         assert_eq!(names.answered(b'1'), Ok(true));
         assert_eq!(number(&names, b"s"), Some(1));
+    }
+
+    #[test]
+    fn a_statement_that_is_too_long_to_be_read_may_be_any() {
+        let mut names = Names::default();
+        names.set(b"s", plan(1));
+        names.set(b"t", plan(2));
+        names.forget();
+        names.parse_of_unknown();
+        names.ready();
+        assert_eq!(names.answered(b'1'), Ok(true));
+        names.is_ready();
+        names.confirm("s\nt");
+        assert_eq!((number(&names, b"s"), number(&names, b"t")), (None, None));
+    }
+
+    #[test]
+    fn a_number_of_a_path_is_exchanged() {
+        let mut names = Names::default();
+        names.set(b"s", plan(1));
+        names.set(b"t", plan(2));
+        names.renew(b"t", AsOf { reading: 2, path: 3 });
+        names.renumber(1, 2);
+        let as_of = |name: &[u8]| names.get(name).unwrap().as_of;
+        assert_eq!(as_of(b"s"), AsOf { reading: 1, path: 2 });
+        assert_eq!(as_of(b"t"), AsOf { reading: 2, path: 3 });
     }
 }

@@ -24,6 +24,11 @@ pub(super) struct Received {
     pub(super) is_answered: bool,
 }
 
+/// Whether a message of this type is one of the answers to the question, and of no statement of the client.
+const fn is_of_an_answer(tag: u8) -> bool {
+    matches!(tag, b'1' | b'2' | b'3' | b'T' | b'n' | b'D' | b'C' | b'E' | b'I' | b'Z')
+}
+
 impl Session<'_> {
     /// Bytes of the login.
     pub(super) fn login_received(&self, bytes: &[u8]) {
@@ -42,17 +47,19 @@ impl Session<'_> {
     pub(super) fn received(&self, inbox: &mut Inbox, received: &mut Received) {
         let mut state = self.lock();
         loop {
+            let mut is_ready = false;
             let place = match inbox.next() {
                 Next::Nothing => return,
                 Next::Whole(tag, place) => {
                     let message = inbox.bytes(&place);
-                    if state.question.is_some() && matches!(tag, b'T' | b'D' | b'C' | b'E' | b'I' | b'Z') {
+                    if state.question.is_some() && is_of_an_answer(tag) {
                         received.is_answered |= self.answered(&mut state, tag, &message[5..]);
                         continue;
                     }
                     if !self.passes(&mut state, tag, message) {
                         continue;
                     }
+                    is_ready = tag == b'Z';
                     place
                 }
                 Next::Part { place, is_last, .. } => {
@@ -68,7 +75,11 @@ impl Session<'_> {
             let bytes = inbox.bytes(&place);
             self.following.server_sent(bytes, Instant::now());
             received.bytes.extend_from_slice(bytes);
-            if let [b'Z', .., transaction] = *bytes {
+            if !self.following.is_followed() {
+                self.lose(&mut state);
+            }
+            if let (true, [.., transaction]) = (is_ready, bytes) {
+                let transaction = *transaction;
                 state.names.is_ready();
                 if self.following.rest() == Some(transaction) {
                     self.rests(&mut state, transaction);
@@ -174,6 +185,7 @@ impl Session<'_> {
             _ => Block::Other,
         };
         if transaction == b'I' {
+            state.path.ends_transaction();
             state.pending = Touched::default();
             state.portals.clear();
         }
@@ -215,6 +227,9 @@ impl Session<'_> {
         (state.identity, state.searched) = (SessionIdentity::NotKept(surroundings), None);
         let Some(answer) = answer else { return };
         state.names.confirm(&answer.prepared);
+        if let Some((path, renumbered)) = state.path.is_told(&answer.searched) {
+            state.names.renumber(path, renumbered);
+        }
         if state.process != Some(answer.pid) {
             // A pooler stands between, so that the end of a server process cannot be waited for.
             state.pid = None;

@@ -1,13 +1,15 @@
 //! What a client sends: each message is understood, and what it may write is held, before it is passed on.
 
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::Session;
 use super::flight;
+use super::path::Path;
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Effect, Plan, Touched, count, effect};
+use crate::cache::{Effect, Plan, Prepared, Touched, count, effect};
 use crate::follow::TooLong;
 use crate::recognise::strict::{Session as AboutSession, Statement};
 use crate::wire::{Fields, Inbox, Next};
@@ -66,17 +68,20 @@ impl Session<'_> {
                 state.names.query();
                 let text = flight::text(body).and_then(|text| std::str::from_utf8(text).ok());
                 let plan = text.map(|text| self.cache.plans.get(text, &[]));
-                self.executes(state, plan.as_deref(), &[]);
+                let prepared = plan.map(|plan| self.prepared_now(state, plan));
+                self.executes(state, prepared.as_ref(), &[]);
             }
             b'P' => {
                 let (name, plan) = self.parsed(body);
-                state.names.parse(name, plan);
+                let prepared = plan.map(|plan| self.prepared_now(state, plan));
+                state.names.parse(name, prepared);
             }
             b'B' => self.binds(state, body),
             b'E' => {
                 let portal = Fields::new(body).text().and_then(|name| state.portals.get(name)).cloned();
-                let (plan, values) = portal.map_or((None, [].into()), |portal| (portal.plan, portal.values));
-                self.executes(state, plan.as_deref(), &values);
+                let (prepared, values) =
+                    portal.map_or((None, [].into()), |portal| (portal.prepared, portal.values));
+                self.executes(state, prepared.as_ref(), &values);
             }
             b'C' => state.close(body),
             b'S' => state.names.ready(),
@@ -92,9 +97,10 @@ impl Session<'_> {
 
     /// The input function of a value's type may do anything, unless the statement is known to have none of users.
     fn binds(&self, state: &mut State, body: &[u8]) {
-        let plan = state.bind(body);
-        if !plan.as_ref().is_some_and(|plan| !matches!(plan.statement, Statement::Unknown(_))) {
-            self.executes(state, plan.as_deref(), &[]);
+        let prepared = state.bind(body);
+        let is_known = |prepared: &Prepared| !matches!(prepared.plan.statement, Statement::Unknown(_));
+        if !prepared.as_ref().is_some_and(is_known) {
+            self.executes(state, prepared.as_ref(), &[]);
         }
     }
 
@@ -106,10 +112,7 @@ impl Session<'_> {
                 state.bind_of_unknown();
                 self.executes(state, None, &[]);
             }
-            b'P' => {
-                state.names.forget();
-                state.names.parse(&[], None);
-            }
+            b'P' => state.names.parse_of_unknown(),
             b'Q' => {
                 state.names.query();
                 self.executes(state, None, &[]);
@@ -125,18 +128,33 @@ impl Session<'_> {
         }
         state.is_lost = true;
         (state.identity, state.searched, state.began) = (SessionIdentity::NotKept(0), None, None);
+        state.path.changes();
         state.names.forget();
         self.give_up(state);
         self.hold(state, &Touched::unknown());
     }
 
-    fn executes(&self, state: &mut State, plan: Option<&Plan>, values: &[u8]) {
+    /// What the server makes now of a text.
+    pub(super) fn prepared_now(&self, state: &State, plan: Arc<Plan>) -> Prepared {
+        let mut as_of = state.as_of(self.cache.reading().number);
+        if state.pending.may_define || state.is_lost {
+            // By definitions of an open transaction, which may be taken back.
+            as_of.path = Path::NONE;
+        }
+        Prepared { plan, as_of }
+    }
+
+    fn executes(&self, state: &mut State, prepared: Option<&Prepared>, values: &[u8]) {
+        let plan = prepared.map(|prepared| &*prepared.plan);
         // From the second statement on, the transaction's state is that after the first one.
         let transaction = state.began.take();
         let reading = self.cache.reading();
         let searched = state.searched(reading.surroundings);
-        let done = match plan {
-            Some(plan) => effect(plan, values, &reading.catalogue, searched),
+        let done = match prepared {
+            Some(prepared) => {
+                let as_of = state.reading_of(prepared);
+                effect(&prepared.plan, as_of, values, &reading.catalogue, searched)
+            }
             None => Effect::Unknown("its text is not known".to_owned()),
         };
         let done = if state.is_of_other_database { elsewhere(plan, done) } else { done };

@@ -8,8 +8,10 @@ use super::Session;
 use super::capture::{Capture, Purpose};
 use super::flight::{Extended, Flight};
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Comparison, Effect, Identity, Plan, add_duration, count, effect};
-use crate::recognise::strict::Statement;
+use crate::cache::{
+    CHANGED, Comparison, Effect, Identity, Meant, Plan, Prepared, Reading, add_duration, count, effect,
+};
+use crate::recognise::strict::{Name, Statement};
 use crate::wire::Fields;
 
 /// What is known of the log since a statement came.
@@ -38,8 +40,7 @@ pub(super) enum Served {
 
 const PARSE_COMPLETE: &[u8] = b"1\0\0\0\x04";
 const BIND_COMPLETE: &[u8] = b"2\0\0\0\x04";
-const CLOSE_STATEMENT: &[u8] = b"C\0\0\0\x06S\0";
-const CLOSE_PORTAL: &[u8] = b"C\0\0\0\x06P\0";
+
 impl Session<'_> {
     /// The session is about to be asked who it is.
     pub(super) fn asks(&self) {
@@ -53,15 +54,17 @@ impl Session<'_> {
         else {
             return Served::Relay;
         };
-        let Some(plan) = self.plan_of(&state, flight) else { return Served::Relay };
+        let Some(prepared) = self.prepared(&state, flight) else { return Served::Relay };
+        let (plan, reading) = (&prepared.plan, self.cache.reading());
         let is_known = matches!(
             plan.statement,
             Statement::Read(_) | Statement::Harmless(_) | Statement::Write(_) | Statement::Begin { .. }
         );
-        if is_known && transaction == b'I' && state.must_ask(self.cache.reading().surroundings) {
+        if is_known && transaction == b'I' && state.must_ask(reading.surroundings) {
             return Served::Ask;
         }
-        if !matches!(plan.statement, Statement::Read(_)) || !is_certain(&state, flight) {
+        let Statement::Read(read) = &plan.statement else { return Served::Relay };
+        if !is_certain(&state, flight) {
             return Served::Relay;
         }
         state.is_counted = true;
@@ -74,19 +77,23 @@ impl Session<'_> {
             self.cache.counters.relayed(reason);
             return Served::Relay;
         };
+        if !state.is_as_prepared(flight, &prepared, &read.table, &reading) {
+            self.cache.counters.relayed(CHANGED);
+            return Served::Relay;
+        }
         let key = mem::take(&mut state.key);
-        let key = key_of(key, &plan, identity, flight);
+        let key = key_of(key, plan, identity, flight);
         let served = match logged {
             Logged::Unread => None,
             Logged::Unasked if self.cache.waits_for_log() => {
                 self.cache.results.has(&key).then_some(Served::Wait)
             }
-            _ if self.cache.shadow.is_some() => self.would_be_hit(&mut state, &plan, &key, transaction),
-            Logged::Unasked => self.hit(&mut state, &plan, flight, &key, transaction, Instant::now()),
-            Logged::ReadSoFar(begun) => self.hit(&mut state, &plan, flight, &key, transaction, begun),
+            _ if self.cache.shadow.is_some() => self.would_be_hit(&mut state, plan, &key, transaction),
+            Logged::Unasked => self.hit(&mut state, &prepared, flight, &key, transaction, Instant::now()),
+            Logged::ReadSoFar(begun) => self.hit(&mut state, &prepared, flight, &key, transaction, begun),
         };
         let served = served.unwrap_or_else(|| {
-            self.miss(&mut state, &plan, flight, &key, transaction);
+            self.miss(&mut state, plan, flight, &key, transaction);
             Served::Relay
         });
         state.key = key;
@@ -96,14 +103,14 @@ impl Session<'_> {
     fn hit(
         &self,
         state: &mut State,
-        plan: &Arc<Plan>,
+        prepared: &Prepared,
         flight: &Flight<'_>,
         key: &[u8],
         transaction: u8,
         begun: Instant,
     ) -> Option<Served> {
         let (reply, took) = self.cache.results.get(key)?;
-        let reply = state.hit(flight, plan, &reply, transaction);
+        let reply = state.hit(flight, prepared, &reply, transaction);
         let (counters, elapsed) = (&self.cache.counters, begun.elapsed());
         count(&counters.hits);
         add_duration(&counters.hit_nanos, elapsed);
@@ -127,12 +134,13 @@ impl Session<'_> {
         Some(Served::Relay)
     }
 
-    fn plan_of(&self, state: &State, flight: &Flight<'_>) -> Option<Arc<Plan>> {
-        match flight {
-            Flight::Simple(text) => Some(self.cache.plans.get(std::str::from_utf8(text).ok()?, &[])),
-            Flight::Extended(Extended { parse: Some(parse), .. }) => self.parsed(&parse[5..]).1,
-            Flight::Extended(Extended { name, .. }) => state.names.get_or_unconfirmed(name),
-        }
+    fn prepared(&self, state: &State, flight: &Flight<'_>) -> Option<Prepared> {
+        let plan = match flight {
+            Flight::Simple(text) => self.cache.plans.get(std::str::from_utf8(text).ok()?, &[]),
+            Flight::Extended(Extended { parse: Some(parse), .. }) => self.parsed(&parse[5..]).1?,
+            Flight::Extended(Extended { name, .. }) => return state.names.get_or_unconfirmed(name),
+        };
+        Some(self.prepared_now(state, plan))
     }
 
     /// Name and plan of a `Parse`.
@@ -155,8 +163,9 @@ impl Session<'_> {
             Flight::Simple(_) => &[][..],
             Flight::Extended(extended) => extended.values,
         };
-        let searched = state.searched(reading.surroundings);
-        let Effect::Cacheable(column, span) = effect(plan, values, &reading.catalogue, searched) else {
+        let (searched, as_of) = (state.searched(reading.surroundings), Some(reading.number));
+        let Effect::Cacheable(column, span) = effect(plan, as_of, values, &reading.catalogue, searched)
+        else {
             return;
         };
         count(&self.cache.counters.misses);
@@ -172,45 +181,63 @@ impl Session<'_> {
 
 impl State {
     /// The reply of a hit, after which the server has not seen what the client has sent.
-    fn hit(&mut self, flight: &Flight<'_>, plan: &Arc<Plan>, reply: &[u8], transaction: u8) -> Vec<u8> {
+    fn hit(&mut self, flight: &Flight<'_>, prepared: &Prepared, reply: &[u8], transaction: u8) -> Vec<u8> {
         let mut out = Vec::with_capacity(reply.len() + 16);
         match flight {
             Flight::Simple(_) => {
                 self.names.set(b"", None);
-                self.unseen = vec![CLOSE_STATEMENT.to_vec()];
-                self.forgets_portal(transaction);
+                self.unseen.closes_statement();
             }
             Flight::Extended(Extended { parse, .. }) => {
                 if let Some(parse) = parse {
                     out.extend_from_slice(PARSE_COMPLETE);
-                    self.names.set(b"", Some(plan.clone()));
-                    self.unseen = vec![parse.to_vec()];
+                    self.names.set(b"", Some(prepared.clone()));
+                    self.unseen.parses(parse);
                 }
-                self.forgets_portal(transaction);
                 out.extend_from_slice(BIND_COMPLETE);
             }
+        }
+        // Outside of a transaction the server has no portal any more.
+        if transaction == b'T' {
+            self.unseen.closes_portal();
         }
         out.extend_from_slice(reply);
         out.extend_from_slice(&[b'Z', 0, 0, 0, 5, transaction]);
         out
     }
 
-    /// Outside of a transaction the server has no portal any more.
-    fn forgets_portal(&mut self, transaction: u8) {
-        if transaction == b'T' && self.unseen.iter().all(|message| message != CLOSE_PORTAL) {
-            self.unseen.push(CLOSE_PORTAL.to_vec());
+    /// Tells the server what it has not seen and must see before this message.
+    pub(super) fn catch_up(&mut self, tag: u8, message: &[u8], out: &mut Vec<u8>) {
+        for own in self.unseen.before(tag, message) {
+            self.names.own();
+            out.extend_from_slice(&own);
         }
     }
 
-    /// Tells the server what it has not seen, before the next message, unless that takes its place.
-    pub(super) fn catch_up(&mut self, tag: u8, message: &[u8], out: &mut Vec<u8>) {
-        let takes_its_place = matches!(tag, b'Q' | b'X') || (tag == b'P' && message.get(5) == Some(&0));
-        for message in mem::take(&mut self.unseen) {
-            if !takes_its_place {
-                self.names.own();
-                out.extend_from_slice(&message);
-            }
+    /// Whether the statement is to the server what its text would be now; if so, the next question is answered faster.
+    fn is_as_prepared(
+        &mut self,
+        flight: &Flight<'_>,
+        prepared: &Prepared,
+        table: &Name,
+        reading: &Reading,
+    ) -> bool {
+        let now = self.as_of(reading.number);
+        if prepared.as_of == now {
+            return true;
         }
+        let meant = self
+            .searched(reading.surroundings)
+            .map(|searched| reading.catalogue.meant(table.schema.as_deref(), &table.table, searched));
+        let is_same = match meant {
+            Some(Meant::Registered(table)) => table.is_as_in(self.reading_of(prepared)),
+            // It is not kept for another reason.
+            _ => true,
+        };
+        if let (true, Flight::Extended(Extended { name, .. })) = (is_same, flight) {
+            self.names.renew(name, now);
+        }
+        is_same
     }
 }
 

@@ -7,12 +7,14 @@
 //! Savepoints, rollbacks to them and errors never make the collected set smaller.
 
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use super::Session;
 use super::capture::Capture;
 use super::names::Names;
-use crate::cache::{Hold, Identity, Plan, Touched};
+use super::path::Path;
+use super::unseen::Unseen;
+use crate::cache::{AsOf, Hold, Identity, Prepared, Touched};
 use crate::recognise::strict::Session as AboutSession;
 use crate::wire::Fields;
 
@@ -39,7 +41,7 @@ pub(super) enum SessionIdentity {
 /// What a portal executes.
 #[derive(Debug, Clone)]
 pub(super) struct Portal {
-    pub(super) plan: Option<Arc<Plan>>,
+    pub(super) prepared: Option<Prepared>,
     pub(super) values: Box<[u8]>,
 }
 
@@ -49,6 +51,7 @@ pub(super) struct State {
     pub(super) identity: SessionIdentity,
     /// Schemas that it searches, if names mean what they say.
     pub(super) searched: Option<(u64, Vec<String>)>,
+    pub(super) path: Path,
     pub(super) is_of_other_database: bool,
     /// The server process as the login has named it.
     pub(super) process: Option<i32>,
@@ -73,8 +76,7 @@ pub(super) struct State {
     pub(super) capture: Option<Capture>,
     /// The row of the question's answer, while it is on its way.
     pub(super) question: Option<Vec<u8>>,
-    /// What the server has not seen of statements that were answered here, as messages of which each has an answer.
-    pub(super) unseen: Vec<Vec<u8>>,
+    pub(super) unseen: Unseen,
     pub(super) is_lost: bool,
     /// Whether the client has received a part of a message.
     pub(super) is_mid_message: bool,
@@ -88,6 +90,7 @@ impl Default for State {
         Self {
             identity: SessionIdentity::Unknown,
             searched: None,
+            path: Path::default(),
             is_of_other_database: false,
             process: None,
             pid: None,
@@ -103,7 +106,7 @@ impl Default for State {
             held: Touched::default(),
             capture: None,
             question: None,
-            unseen: Vec::new(),
+            unseen: Unseen::default(),
             is_lost: false,
             is_mid_message: false,
             is_counted: false,
@@ -164,6 +167,7 @@ impl State {
         }
         if !about.keeps_path {
             self.searched = None;
+            self.path.changes();
         }
         if !about.keeps_prepared {
             self.names.forget();
@@ -171,8 +175,18 @@ impl State {
         }
     }
 
+    /// What a statement is prepared as of that is sent now.
+    pub(super) const fn as_of(&self, reading: u64) -> AsOf {
+        AsOf { reading, path: self.path.number() }
+    }
+
+    /// The reading as of which it was prepared, if the session has searched the same schemas since.
+    pub(super) fn reading_of(&self, prepared: &Prepared) -> Option<u64> {
+        (prepared.as_of.path == self.path.number()).then_some(prepared.as_of.reading)
+    }
+
     /// What is bound, if that is known.
-    pub(super) fn bind(&mut self, body: &[u8]) -> Option<Arc<Plan>> {
+    pub(super) fn bind(&mut self, body: &[u8]) -> Option<Prepared> {
         let mut fields = Fields::new(body);
         let (Some(portal), Some(name)) = (fields.text(), fields.text()) else {
             self.bind_of_unknown();
@@ -181,13 +195,13 @@ impl State {
         if self.portals.len() >= MAX_PORTALS {
             self.portals.clear();
         }
-        let plan = self.names.get(name);
+        let prepared = self.names.get(name);
         // If this fails, the portal of an earlier flight is still there.
         let is_certain = portal.is_empty() || !self.portals.contains_key(portal);
         let values = Some(fields.rest()).filter(|values| values.len() <= MAX_VALUES).unwrap_or_default();
-        let bound = Portal { plan: plan.clone().filter(|_| is_certain), values: values.into() };
+        let bound = Portal { prepared: prepared.clone().filter(|_| is_certain), values: values.into() };
         self.portals.insert(portal.into(), bound);
-        plan
+        prepared
     }
 
     /// Some portal was bound to some statement.

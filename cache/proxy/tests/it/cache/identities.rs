@@ -4,6 +4,7 @@ use super::setting::{Setting, ask, run};
 use crate::raw::{Raw, bind, close, error_field, execute, letters, message, parse, query, sync};
 
 const READ: &str = "SELECT day, price, note FROM orders WHERE customer = 7";
+const READ_NOTE: &str = "SELECT note FROM orders WHERE customer = 7";
 
 fn hits(setting: &Setting, raw: &mut Raw, sql: &str) -> u64 {
     // On a busy machine a look at the server may be late.
@@ -207,4 +208,26 @@ fn prepared_statements_are_those_of_the_server() {
     }
     assert_eq!(asked(&[&query("DISCARD ALL")]).0, "CZ");
     assert_eq!(asked(&[&execute_s]).0, "EZ");
+}
+
+#[test]
+fn a_line_feed_in_a_setting_or_a_name_is_no_other_setting() {
+    let Some(setting) = Setting::start() else { return };
+    let read = "SELECT note FROM public.orders WHERE customer = 7";
+    let (mut plain, mut raw) = (setting.session(), setting.session());
+    assert_eq!((hits(&setting, &mut plain, read), hits(&setting, &mut plain, read)), (0, 1));
+    run(&mut raw, "SET default_transaction_isolation = 'serializable'");
+    for forged in
+        ["default_transaction_isolation=read committed", "default_transaction_isolation=''read committed''"]
+    {
+        run(&mut raw, &format!("SET search_path = E'x\\n{forged}\\npublic'"));
+        assert_eq!((hits(&setting, &mut raw, read), hits(&setting, &mut raw, read)), (0, 0), "{forged}");
+    }
+    // A schema whose name reads like two, before the one that is registered.
+    run(&mut plain, "CREATE SCHEMA \"none\npublic\" CREATE TABLE orders (customer INT, note TEXT)");
+    run(&mut plain, "INSERT INTO \"none\npublic\".orders VALUES (7, 'other')");
+    let mut reader = setting.session();
+    run(&mut reader, "SET search_path = \"none\npublic\"");
+    setting.opens();
+    assert_eq!((hits(&setting, &mut reader, READ_NOTE), hits(&setting, &mut reader, READ_NOTE)), (0, 0));
 }

@@ -1,7 +1,7 @@
 //! Writes past the proxy that are read in the log of the database.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lacuna_proxy::{CacheSettings, Flaw, Registered, log_sql, unlog_sql};
 use lacuna_testkit::servers::Postgres;
@@ -431,4 +431,34 @@ fn the_log_is_read_with_a_password() {
         let settings = CacheSettings::new(url.replace("postgres@", "lacuna:wrong@"), columns()).with_log();
         assert!(start(&runtime, &postgres, settings).is_err());
     }
+}
+
+#[test]
+fn a_definition_that_was_changed_while_the_log_was_not_read_is_read_again() {
+    let Some(setting) = logged() else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    warm(&setting, &mut reader, READ);
+    let mut definer = login(setting.server_port(), "postgres", &[]);
+    run(&mut definer, "BEGIN");
+    for step in [
+        "ALTER TABLE orders RENAME TO earlier",
+        "CREATE TABLE orders (LIKE earlier INCLUDING ALL)",
+        "INSERT INTO orders SELECT * FROM earlier",
+        "GRANT SELECT ON orders TO reader",
+    ] {
+        run(&mut definer, step);
+    }
+    admin(&setting, "SELECT pg_terminate_backend(pid) FROM pg_stat_replication");
+    // The next stream waits for what is open.
+    thread::sleep(Duration::from_millis(1_500));
+    run(&mut definer, "COMMIT");
+    // Rows of the new table come without what they were before. Until it is found, they are cached or not.
+    let begun = Instant::now();
+    let mut was_hit = false;
+    while !was_hit && begun.elapsed() < Duration::from_millis(1_500) {
+        was_hit = setting.counted(|| drop(run(&mut reader, READ))).0 == 1;
+    }
+    run(&mut definer, "DELETE FROM orders WHERE id = 7");
+    assert_eq!(ask(&mut reader, READ), None, "cached: {was_hit}");
+    setting.closes("the log has no whole rows of it");
 }

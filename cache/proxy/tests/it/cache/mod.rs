@@ -9,6 +9,7 @@ pub(crate) mod log;
 mod lookups;
 mod moments;
 mod numbers;
+mod prepared;
 mod replies;
 mod rights;
 pub(crate) mod setting;

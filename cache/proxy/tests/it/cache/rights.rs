@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lacuna_cache::sql::{DomainType, Schema};
 use lacuna_proxy::ErrorKind;
+use lacuna_testkit::servers::Postgres;
 
 use super::setting::{Setting, TABLE, ask, login, run, runtime, server, settings, start};
 use crate::world::{eventually, psql};
@@ -164,4 +165,103 @@ fn a_proxy_whose_table_was_taken_ends_its_sessions() {
     setting.runtime.block_on(setting.proxy().superseded());
     eventually("the session has ended", || setting.proxy().counts().open == 0);
     assert!(raw.until_ready().iter().any(|(tag, _)| *tag == b'E'));
+}
+
+/// A proxy before a server on which `before` was done after [`TABLE`], with these writers.
+fn started<T>(writers: &[&str], before: impl FnOnce(&Postgres) -> T) -> Option<(Setting, T)> {
+    let postgres = server(TABLE)?;
+    let done = before(&postgres);
+    let runtime = runtime();
+    let settings = settings(&postgres, "public.orders.customer")
+        .with_writers(writers.iter().map(|writer| (*writer).to_owned()));
+    let proxy = start(&runtime, &postgres, settings).unwrap();
+    Some((Setting { postgres, proxy: Some(proxy), runtime }, done))
+}
+
+fn port(postgres: &Postgres) -> u16 {
+    postgres.url().rsplit([':', '/']).nth(1).unwrap().parse().unwrap()
+}
+
+fn admin(postgres: &Postgres, sql: &str) {
+    psql(&postgres.url(), &["-c", sql]).expect_success();
+}
+
+#[test]
+fn a_session_outlives_the_right_to_log_in() {
+    let Some((setting, mut bob)) = started(&["postgres"], |postgres| {
+        admin(postgres, "CREATE ROLE bob LOGIN; GRANT SELECT, UPDATE ON orders TO bob");
+        let bob = login(port(postgres), "bob", &[]);
+        admin(postgres, "ALTER ROLE bob NOLOGIN");
+        bob
+    }) else {
+        return;
+    };
+    setting.closes("past the proxy");
+    run(&mut bob, "UPDATE orders SET note = 'of bob' WHERE customer = 7");
+    drop(bob);
+    setting.opens();
+    assert_eq!(ask(&mut setting.session(), READ).as_deref(), Some("of bob"));
+}
+
+#[test]
+fn what_was_written_by_a_right_that_is_gone_is_waited_for() {
+    let Some((setting, mut bob)) = started(&["postgres"], |postgres| {
+        admin(postgres, "CREATE ROLE bob LOGIN; GRANT SELECT, UPDATE ON orders TO bob");
+        let mut bob = login(port(postgres), "bob", &[]);
+        run(&mut bob, "BEGIN");
+        run(&mut bob, "UPDATE orders SET note = 'of bob' WHERE customer = 7");
+        admin(postgres, "REVOKE UPDATE ON orders FROM bob");
+        bob
+    }) else {
+        return;
+    };
+    setting.closes("a transaction is open that began before the rights were what they are");
+    let mut reader = setting.session();
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("n7"));
+    run(&mut bob, "COMMIT");
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("of bob"));
+    setting.opens();
+    eventually("it is cached", || setting.counted(|| drop(run(&mut reader, READ))) == (1, 0));
+    assert_eq!(ask(&mut reader, READ).as_deref(), Some("of bob"));
+}
+
+#[test]
+fn a_session_keeps_the_role_that_it_has_taken() {
+    let Some((setting, mut carol)) = started(&["postgres", "carol"], |postgres| {
+        admin(
+            postgres,
+            "CREATE ROLE team; GRANT SELECT, UPDATE ON orders TO team; CREATE ROLE carol LOGIN; GRANT team TO carol",
+        );
+        let mut carol = login(port(postgres), "carol", &[]);
+        run(&mut carol, "SET ROLE team");
+        carol
+    }) else {
+        return;
+    };
+    setting.closes("past the proxy");
+    setting.run("REVOKE team FROM carol");
+    // It takes a second until the catalogue is read again.
+    std::thread::sleep(Duration::from_millis(1_500));
+    let closed = setting.counts().closed;
+    assert!(closed.as_ref().is_some_and(|why| why.contains("past the proxy")), "{closed:?}");
+    run(&mut carol, "UPDATE orders SET note = 'of carol' WHERE customer = 7");
+    drop(carol);
+    setting.opens();
+    assert_eq!(ask(&mut setting.session(), READ).as_deref(), Some("of carol"));
+}
+
+#[test]
+fn a_session_past_the_proxy_that_was_seen_once_empties_the_cache() {
+    let Some(setting) = Setting::start() else { return };
+    let mut reader = setting.session();
+    for round in 0..5 {
+        eventually("it is cached", || setting.counted(|| drop(run(&mut reader, READ))) == (1, 0));
+        let mut stranger = login(setting.server_port(), "postgres", &[]);
+        run(&mut stranger, &format!("UPDATE orders SET note = 'round {round}' WHERE customer = 7"));
+        // Longer than from one look to the next, and shorter than to the one after that.
+        std::thread::sleep(Duration::from_millis(350));
+        drop(stranger);
+        let note = format!("round {round}");
+        eventually("the reader sees it", || ask(&mut reader, READ).as_deref() == Some(&note));
+    }
 }
