@@ -52,7 +52,7 @@ pub(crate) fn effect(
         Statement::Harmless(reason) => nothing(plan, reason, catalogue, searched),
         Statement::Read(read) => {
             let found = match of(&read.table) {
-                Meant::Registered(table) if !table.is_as_in(prepared) => Err(CHANGED.to_owned()),
+                Meant::Registered(table) if !table.has_columns_of(prepared, read) => Err(CHANGED.to_owned()),
                 Meant::Registered(table) => read_of(plan, read, table, values),
                 Meant::Independent | Meant::Unknown => Err("its table is not registered".to_owned()),
             };
@@ -64,11 +64,7 @@ pub(crate) fn effect(
         }
         Statement::Write(write) => match (of(&write.table), catalogue.run_by(&plan.mentions)) {
             (_, Some(why)) => Effect::Unknown(why),
-            (Meant::Registered(table), None) if table.is_plain() && !table.is_as_in(prepared) => {
-                // Its values have the types that its columns had.
-                Effect::Write(Touched { is_all: true, ..Touched::default() })
-            }
-            (Meant::Registered(table), None) => write_of(plan, write, table, values),
+            (Meant::Registered(table), None) => write_of(plan, prepared, write, table, values),
             (Meant::Independent, None) => {
                 Effect::Nothing("it writes a table that is not registered".to_owned())
             }
@@ -142,7 +138,7 @@ const fn is_met(need: Need, kind: Kind) -> bool {
     }
 }
 
-fn write_of(plan: &Plan, write: &Write, table: &Table, bytes: &[u8]) -> Effect {
+fn write_of(plan: &Plan, prepared: Option<u64>, write: &Write, table: &Table, bytes: &[u8]) -> Effect {
     if !table.is_plain() {
         return Effect::Unknown("it writes a table with columns of types of users".to_owned());
     }
@@ -152,6 +148,8 @@ fn write_of(plan: &Plan, write: &Write, table: &Table, bytes: &[u8]) -> Effect {
     let values = Values { bytes, declared: &plan.declared, counts: &write.params };
     let spans = table.registered.iter().map(|(column, number)| {
         let range: Option<&(String, Range)> = write.ranges.iter().find(|(bounded, _)| bounded == column);
+        // Otherwise its values have the type that the column had.
+        let range = range.filter(|_| table.has_column_of(prepared, column));
         let kind = table.columns.get(column).copied().unwrap_or(Kind::Other);
         (*number, range.and_then(|(_, range)| values.span(range, kind)).unwrap_or(Span::ALL))
     });

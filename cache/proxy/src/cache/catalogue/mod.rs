@@ -17,6 +17,7 @@ use super::settings::Past;
 use super::span::ColumnId;
 use super::{guard, log};
 use crate::recognise::harmless::{self, Mentions};
+use crate::recognise::strict::Read;
 use added::Added;
 
 use columns::Traits;
@@ -51,10 +52,18 @@ pub(crate) struct Table {
     pub(crate) registered: Vec<(String, ColumnId)>,
     /// Whether rows of other tables change with its own, so that a write to it may do anything.
     pub(crate) acts: bool,
-    /// Numbers, names and types of its columns, and the schemas that have something of its name: all that decides the types of
-    /// a statement's parameters and of its result.
-    definition: String,
-    /// The first reading with that definition.
+    /// Schemas that have something else of its name, and the first reading with these.
+    neighbours: (BTreeSet<String>, u64),
+    /// Number and type of each column, which decide the types of a statement's parameters and of its result.
+    definitions: BTreeMap<String, Definition>,
+    /// The first reading with all of these.
+    shape_since: u64,
+}
+
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+struct Definition {
+    text: String,
+    /// The first reading with it.
     since: u64,
 }
 
@@ -123,24 +132,22 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Adds to each definition the schemas in which its name is another thing's.
     fn name_neighbours(&mut self) {
         let names: Vec<Name> = self.tables.keys().cloned().collect();
         for ((schema, name), table) in &mut self.tables {
             let others = self.independent.iter().chain(&self.others).chain(&names);
-            let schemas: BTreeSet<&str> = others
-                .filter(|(other, same)| same == name && other != schema)
-                .map(|(other, _)| &other[..])
-                .collect();
-            table.definition.push_str(&format!(" {schemas:?}"));
+            let others = others.filter(|(other, same)| same == name && other != schema);
+            table.neighbours.0 = others.map(|(other, _)| other.clone()).collect();
         }
     }
 
     /// Takes over since when tables are what they are.
     pub(super) fn continues(&mut self, last: &Self, number: u64) {
         for (name, table) in &mut self.tables {
-            let same = last.tables.get(name).filter(|last| last.definition == table.definition);
-            table.since = same.map_or(number, |last| last.since);
+            match last.tables.get(name) {
+                Some(last) => table.continues(last, number),
+                None => table.continues(&Table::default(), number),
+            }
         }
     }
 
@@ -154,7 +161,10 @@ impl Catalogue {
                 self.tables.entry(name()).or_default().columns.insert(third.clone(), kind);
             }
             "acts" => self.tables.entry(name()).or_default().acts = true,
-            "definition" => self.tables.entry(name()).or_default().definition.clone_from(third),
+            "definition" => {
+                let definition = Definition { text: fourth.clone(), since: 0 };
+                self.tables.entry(name()).or_default().definitions.insert(third.clone(), definition);
+            }
             "independent" => drop(self.independent.insert(name())),
             "other" => drop(self.others.insert(name())),
             "added" => self.added.take(first, second),
@@ -268,10 +278,27 @@ impl Catalogue {
 }
 
 impl Table {
-    /// Whether a statement means now what it meant to the server when that was given its text: by the reading of this number,
-    /// if the session searches the same schemas still.
-    pub(crate) fn is_as_in(&self, reading: Option<u64>) -> bool {
-        reading.is_some_and(|reading| self.since <= reading)
+    fn continues(&mut self, last: &Self, number: u64) {
+        self.neighbours.1 = if self.neighbours.0 == last.neighbours.0 { last.neighbours.1 } else { number };
+        for (column, definition) in &mut self.definitions {
+            let same = last.definitions.get(column).filter(|last| last.text == definition.text);
+            definition.since = same.map_or(number, |last| last.since);
+        }
+        let is_same = self.definitions == last.definitions && !self.definitions.is_empty();
+        self.shape_since = if is_same { last.shape_since } else { number };
+    }
+
+    /// Whether a column is to a statement what it was when the server was given the text: by the reading of this number, if the
+    /// session searches the same schemas still.
+    pub(super) fn has_column_of(&self, reading: Option<u64>, column: &str) -> bool {
+        let since = self.definitions.get(column).map(|definition| definition.since.max(self.neighbours.1));
+        since.zip(reading).is_some_and(|(since, reading)| since <= reading)
+    }
+
+    /// The same of all that a read names or shows.
+    pub(crate) fn has_columns_of(&self, reading: Option<u64>, read: &Read) -> bool {
+        let is_shape = !read.shows_all || reading.is_some_and(|reading| self.shape_since <= reading);
+        is_shape && read.needs.iter().all(|(column, _)| self.has_column_of(reading, column))
     }
 }
 

@@ -82,9 +82,9 @@ SELECT 'column', nspname::text, relname::text, attname::text, atttypid::text,
         || ' ' || (attcollation IN (950, 951) OR (attcollation = 100 AND EXISTS (SELECT FROM pg_catalog.pg_database AS b
             WHERE b.datname = current_database() AND b.datcollate IN ('C', 'POSIX') AND coalesce(to_jsonb(b) ->> 'datlocprovider', 'c') = 'c')))::text || ' ' || atttypmod::text
     FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
-UNION ALL SELECT 'definition', nspname::text, relname::text, tables.id::text || ' ' || coalesce((SELECT string_agg(concat_ws(' ', attnum::text, attname::text,
-    atttypid::text, atttypmod::text, attcollation::text), ',' ORDER BY attnum) FROM pg_catalog.pg_attribute
-    WHERE attrelid = tables.id AND attnum > 0 AND NOT attisdropped), ''), '', '' FROM tables
+UNION ALL SELECT 'definition', nspname::text, relname::text, attname::text,
+    concat_ws(' ', attrelid::text, attnum::text, atttypid::text, atttypmod::text, attcollation::text), ''
+    FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it is no plain table (a view, a partitioned, foreign, temporary or unlogged one)', '', ''
     FROM tables WHERE relkind <> 'r' OR relpersistence <> 'p'
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it has row security', '', '' FROM tables WHERE relrowsecurity

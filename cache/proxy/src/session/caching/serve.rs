@@ -11,7 +11,7 @@ use super::state::{Block, SessionIdentity, State};
 use crate::cache::{
     CHANGED, Comparison, Effect, Identity, Meant, Plan, Prepared, Reading, add_duration, count, effect,
 };
-use crate::recognise::strict::{Name, Statement};
+use crate::recognise::strict::{Read, Statement};
 use crate::wire::Fields;
 
 /// What is known of the log since a statement came.
@@ -77,7 +77,7 @@ impl Session<'_> {
             self.cache.counters.relayed(reason);
             return Served::Relay;
         };
-        if !state.is_as_prepared(flight, &prepared, &read.table, &reading) {
+        if !state.is_as_prepared(flight, &prepared, read, &reading) {
             self.cache.counters.relayed(CHANGED);
             return Served::Relay;
         }
@@ -219,21 +219,21 @@ impl State {
         &mut self,
         flight: &Flight<'_>,
         prepared: &Prepared,
-        table: &Name,
+        read: &Read,
         reading: &Reading,
     ) -> bool {
         let now = self.as_of(reading.number);
         if prepared.as_of == now {
             return true;
         }
-        let meant = self
-            .searched(reading.surroundings)
-            .map(|searched| reading.catalogue.meant(table.schema.as_deref(), &table.table, searched));
-        let is_same = match meant {
-            Some(Meant::Registered(table)) => table.is_as_in(self.reading_of(prepared)),
+        let meant = self.searched(reading.surroundings).map(|searched| {
+            reading.catalogue.meant(read.table.schema.as_deref(), &read.table.table, searched)
+        });
+        let Some(Meant::Registered(table)) = meant else {
             // It is not kept for another reason.
-            _ => true,
+            return true;
         };
+        let is_same = table.has_columns_of(self.reading_of(prepared), read);
         if let (true, Flight::Extended(Extended { name, .. })) = (is_same, flight) {
             self.names.renew(name, now);
         }

@@ -99,6 +99,7 @@ fn a_prepared_read_gets_the_servers_word_when_its_shape_has_changed() {
     let text = "SELECT * FROM orders WHERE customer = $1";
     let (mut early, mut late) = (setting.session(), setting.session());
     prepare(&mut early, "s", text);
+    prepare(&mut early, "note", "SELECT note FROM orders WHERE customer = $1");
     let asks = |raw: &mut Raw| executed(raw, &bind("", "s", &["5"]));
     eventually("it is cached", || setting.counted(|| drop(asks(&mut early))) == (1, 0));
     // What has nothing to do with the table changes nothing, nor do settings that are as they were.
@@ -106,6 +107,9 @@ fn a_prepared_read_gets_the_servers_word_when_its_shape_has_changed() {
     run(&mut early, "RESET ALL");
     eventually("it is cached", || setting.counted(|| drop(asks(&mut early))) == (1, 0));
     setting.run("ALTER TABLE orders ADD COLUMN more INT");
+    // What does not show the new column goes on.
+    let asks_note = |raw: &mut Raw| executed(raw, &bind("", "note", &["5"]));
+    eventually("it is cached", || setting.counted(|| drop(asks_note(&mut early))) == (1, 0));
     // What is prepared before the catalogue was read again is not known to be of the new table.
     let mut name = 0..;
     eventually("it is cached", || {
