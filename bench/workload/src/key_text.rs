@@ -171,16 +171,34 @@ fn micros(text: &str, ends_day: bool) -> Option<i64> {
     if !is_of(text, b"-:.+TZ ") {
         return None;
     }
-    let moment = match text.parse::<jiff::Timestamp>() {
-        Ok(moment) => moment,
-        Err(_) => {
-            // Without an offset the moment is in UTC.
-            let moment: civil::DateTime = text.parse().ok()?;
-            moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp()
-        }
+    let time = text.split_once(['T', ' ']).map_or("", |(_, time)| time);
+    let moment = if time.contains(['Z', '+', '-']) {
+        text.parse().ok()?
+    } else {
+        // Without an offset the moment is in UTC.
+        let moment: civil::DateTime = text.parse().ok()?;
+        moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp()
     };
-    // Rounded down before 1970 as after it, so that the order stays.
-    i64::try_from(moment.as_nanosecond().div_euclid(1_000)).ok()
+    whole_micros(moment, is_leap_second(time))
+}
+
+/// Rounded down before 1970 as after it, so that the order stays. A leap second, which the parser reads as the second before
+/// with its own fraction, is the last microsecond of that one.
+fn whole_micros(moment: jiff::Timestamp, is_leap_second: bool) -> Option<i64> {
+    let nanos = moment.as_nanosecond();
+    let micros = if is_leap_second {
+        nanos.div_euclid(1_000_000_000) * 1_000_000 + 999_999
+    } else {
+        nanos.div_euclid(1_000)
+    };
+    i64::try_from(micros).ok()
+}
+
+/// Whether the seconds of a time of day are 60.
+fn is_leap_second(time: &str) -> bool {
+    let (clock, _) = time.split_once(['.', 'Z', '+', '-']).unwrap_or((time, ""));
+    let mut digits = clock.bytes().filter(u8::is_ascii_digit).skip(4);
+    (digits.next(), digits.next()) == (Some(b'6'), Some(b'0'))
 }
 
 /// Whether the text is made of digits and these signs.
@@ -288,6 +306,48 @@ mod tests {
         let key = parse_key(SECONDS, b"1969-12-31T12:00:00.7").unwrap();
         let (low, high) = parse_range(SECONDS, b"1969-12-31T12:00:00.6", b"1969-12-31T12:00:00.8").unwrap();
         assert!(low <= key && key <= high);
+    }
+
+    #[test]
+    fn a_leap_second_keeps_its_place() {
+        let moments = [
+            "2016-12-31T23:59:59.5Z",
+            "2016-12-31T23:59:59.999Z",
+            "2016-12-31T23:59:60Z",
+            "2016-12-31T23:59:60.25Z",
+            "2016-12-31 23:59:60.9",
+            "2016-12-31T19:29:60.95-04:30",
+            "2017-01-01T00:00:00Z",
+        ];
+        assert!(
+            parse_key(MICROS, b"1969-12-31T23:59:60.5").unwrap() < parse_key(MICROS, b"1970-01-01").unwrap()
+        );
+        for unit in TimeUnit::ALL {
+            let kind = KeyType::Timestamp(unit);
+            let keys = moments.map(|moment| parse_key(kind, moment.as_bytes()).unwrap());
+            assert!(keys.is_sorted(), "{keys:?} in {unit:?}");
+            let (low, high) = parse_range(kind, moments[0].as_bytes(), b"2016-12-31T23:59:60.1Z").unwrap();
+            assert!(keys[2..=3].iter().all(|key| low <= *key && *key <= high), "{keys:?} in {unit:?}");
+        }
+        let basic = parse_key(MICROS, b"20161231T235960.5Z").unwrap();
+        assert_eq!(basic, parse_key(MICROS, b"2016-12-31T23:59:59.999999Z").unwrap());
+    }
+
+    #[test]
+    fn an_offset_is_never_left_out() {
+        let beyond = ["9999-12-30T21:00:00-05:00", "9999-12-31T00:00:00Z", "-009999-01-01T00:00:00+14:00"];
+        for text in beyond.into_iter().chain(["9999-12-30 21:00:00-05", "20240131T120000+99"]) {
+            assert!(parse_key(MICROS, text.as_bytes()).is_err(), "{text}");
+        }
+        for text in [
+            "9999-12-30T21:00:00",
+            "20240131",
+            "20240131T120000",
+            "2024-01-31T12:00:00+0200",
+            "2024-01-31 12:00",
+        ] {
+            assert!(parse_key(MICROS, text.as_bytes()).is_ok(), "{text}");
+        }
     }
 
     #[test]
