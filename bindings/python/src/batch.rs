@@ -28,7 +28,12 @@ pub(crate) fn ask<'py>(
     held.form().check_all(&his)?;
     let answers = answer_array(py, los.len(), out)?;
     let mut borrowed = writable(&answers)?;
-    let places = borrowed.as_slice_mut().map_err(|_| wrong_value("out has gaps; give a contiguous array"))?;
+    if !answers.is_contiguous() {
+        return Err(wrong_value("out has gaps; give a contiguous array"));
+    }
+    // An array of `np.empty` holds bytes that are no bools, which no reference to bools may meet: numpy overwrites them.
+    answers.call_method1("fill", (false,))?;
+    let places = borrowed.as_slice_mut().expect("the array is contiguous");
     py.detach(|| answer(held, los, his, places)).map_err(|error| raised(py, &error))?;
     drop(borrowed);
     Ok(answers.into_any())

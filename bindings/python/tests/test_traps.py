@@ -141,6 +141,10 @@ def test_answers_go_where_they_are_wanted(f):
         f.may_contain_range(LO + np.uint64(10**12), LO + np.uint64(10**12 + 3), out=out)
         assert out.tolist() == expected(f, LO + np.uint64(10**12), LO + np.uint64(10**12 + 3)) and not out.all()
     assert f.may_contain(LO, out=out) is out
+    # An array of `np.empty` may hold bytes that are no bools.
+    out = np.full(len(LO), 255, dtype=np.uint8).view(bool)
+    f.may_contain_range(LO + np.uint64(10**12), LO + np.uint64(10**12 + 3), out=out)
+    assert set(out.view(np.uint8).tolist()) <= {0, 1} and not out.all()
 
 
 def test_places_for_answers_that_do_not_fit_are_refused(f):
