@@ -28,7 +28,8 @@ typedef struct lacuna_collector_vtable {
   // A state for the spec of this text; null if it is wrong.
   void* (*create_state)(const char* spec, size_t size);
   void (*drop_state)(void* state);
-  // A collector for a table written for `level`, -1 if unknown; null leaves the table without a filter.
+  // A collector for a table written for `level`, -1 if unknown; null leaves the table without a filter, and no other function
+  // is called for it.
   void* (*create_collector)(void* state, int level);
   void (*add)(void* collector, uint32_t entry_type, const char* user_key, size_t size);
   void (*finish)(void* collector, lacuna_emit emit, void* sink);
@@ -43,7 +44,7 @@ inline constexpr char kPropertyName[] = "lacuna.filter";
 // Name of the factory in OPTIONS files and in the object registry.
 inline constexpr char kFactoryName[] = "LacunaRangeFilter";
 
-// Collects the keys of one table.
+// Collects the keys of one table; nothing, if `collector` is null.
 class Collector : public ROCKSDB_NAMESPACE::TablePropertiesCollector {
  public:
   using Status = ROCKSDB_NAMESPACE::Status;
@@ -52,20 +53,28 @@ class Collector : public ROCKSDB_NAMESPACE::TablePropertiesCollector {
   Collector(const lacuna_collector_vtable* vtable, void* collector) : vtable_(vtable), collector_(collector) {}
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
-  ~Collector() override { vtable_->drop_collector(collector_); }
+  ~Collector() override {
+    if (collector_ != nullptr) {
+      vtable_->drop_collector(collector_);
+    }
+  }
 
   const char* Name() const override { return kFactoryName; }
 
   Status AddUserKey(const ROCKSDB_NAMESPACE::Slice& key, const ROCKSDB_NAMESPACE::Slice& /*value*/,
                     ROCKSDB_NAMESPACE::EntryType type, ROCKSDB_NAMESPACE::SequenceNumber /*seq*/,
                     uint64_t /*file_size*/) override {
-    vtable_->add(collector_, static_cast<uint32_t>(type), key.data(), key.size());
+    if (collector_ != nullptr) {
+      vtable_->add(collector_, static_cast<uint32_t>(type), key.data(), key.size());
+    }
     return Status::OK();
   }
 
   // Whatever goes wrong here leaves the table without a filter; the table itself is written all the same.
   Status Finish(UserCollectedProperties* properties) override {
-    vtable_->finish(collector_, &Emit, properties);
+    if (collector_ != nullptr) {
+      vtable_->finish(collector_, &Emit, properties);
+    }
     return Status::OK();
   }
 
@@ -116,14 +125,12 @@ class Factory : public ROCKSDB_NAMESPACE::TablePropertiesCollectorFactory {
     return TablePropertiesCollectorFactory::PrepareOptions(config);
   }
 
+  // Never null but without memory: releases of RocksDB before 8.10 take no null.
   ROCKSDB_NAMESPACE::TablePropertiesCollector* CreateTablePropertiesCollector(Context context) override {
     void* state = State();
     void* collector = state == nullptr ? nullptr : vtable_->create_collector(state, context.level_at_creation);
-    if (collector == nullptr) {
-      return nullptr;
-    }
     auto* wrapped = new (std::nothrow) Collector(vtable_, collector);
-    if (wrapped == nullptr) {
+    if (wrapped == nullptr && collector != nullptr) {
       vtable_->drop_collector(collector);
     }
     return wrapped;
