@@ -127,10 +127,11 @@ class RangeFilters {
 // Read options with a range, its bounds and its filter. Must outlive the iterators made with it.
 class RangeRead {
  public:
-  // `lo` is inside, `hi` is not. Bounds and table filter in `options` are replaced.
+  // `lo` is inside, `hi` is not. Bounds and table filter in `options` are replaced. Without options the read is in total order;
+  // with them, a range over several prefixes of a prefix extractor needs `total_order_seek`, or RocksDB leaves rows out.
   RangeRead(const RangeFilters& filters, const ROCKSDB_NAMESPACE::Slice& lo, const ROCKSDB_NAMESPACE::Slice& hi,
             Direction direction = Direction::kForward,
-            ROCKSDB_NAMESPACE::ReadOptions options = ROCKSDB_NAMESPACE::ReadOptions())
+            ROCKSDB_NAMESPACE::ReadOptions options = TotalOrder())
       : lo_(lo.ToString()),
         hi_(hi.ToString()),
         lower_(lo_),
@@ -155,6 +156,12 @@ class RangeRead {
   }
 
  private:
+  static ROCKSDB_NAMESPACE::ReadOptions TotalOrder() {
+    ROCKSDB_NAMESPACE::ReadOptions options;
+    options.total_order_seek = true;
+    return options;
+  }
+
   using Filter = std::function<bool(const ROCKSDB_NAMESPACE::TableProperties&)>;
 
   // RocksDB 11.12 takes a pointer to the function, earlier versions the function.

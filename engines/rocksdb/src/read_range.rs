@@ -25,6 +25,10 @@ impl ReadRange {
 
     /// Sets every other option of the read: snapshot, tailing, read-ahead and so on. Bounds and table filter in them
     /// are replaced.
+    ///
+    /// Without options of your own the read is in total order (`total_order_seek`): RocksDB's filters over prefixes are not
+    /// asked. With them, what they say holds: with a prefix extractor, a range over several prefixes needs
+    /// `set_total_order_seek(true)`, or RocksDB leaves rows out.
     pub fn with_options(mut self, options: ReadOptions) -> Self {
         self.options = Some(options);
         self
@@ -53,7 +57,7 @@ impl ReadRange {
     /// options, or another table filter, would lose rows.
     pub fn into_parts(self) -> (ReadOptions, Outcome) {
         let Self { question, options } = self;
-        let mut options = bounded(options.unwrap_or_default(), question.rocksdb_bounds());
+        let mut options = bounded(options.unwrap_or_else(total_order), question.rocksdb_bounds());
         let outcome = Outcome { question: question.clone() };
         options.set_table_filter(move |table| question.may_contain(facts(table)));
         (options, outcome)
@@ -86,6 +90,13 @@ impl Outcome {
     pub(crate) fn into_question(self) -> Question {
         self.question
     }
+}
+
+/// Options that see all rows in order, whatever their prefix.
+pub(crate) fn total_order() -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.set_total_order_seek(true);
+    options
 }
 
 /// The options with these bounds.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use lacuna_rocksdb::{RangeFilters, prefix_range};
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
-use rust_rocksdb::{DB, Env, Options, ReadOptions, SliceTransform, WriteBatch};
+use rust_rocksdb::{BlockBasedOptions, DB, Env, Options, ReadOptions, SliceTransform, WriteBatch};
 
 use crate::saved_reads::four_levels;
 use crate::support::{TestDb, gap, key};
@@ -163,6 +163,27 @@ fn prefix_seeks_do_not_hide_rows_from_a_batch() {
     users(&test);
     let contains = test.lacuna.contains_ranges(&test.db, (0..40_000).map(user)).unwrap();
     assert!(contains.iter().enumerate().all(|(number, row)| *row == (number % 2 == 0)));
+}
+
+/// RocksDB's Bloom filter over prefixes knows nothing of the prefix that a range begins with.
+#[test]
+fn ranges_across_prefixes_keep_their_rows() {
+    let test = TestDb::with("surf@30", |options| {
+        options.set_prefix_extractor(SliceTransform::create_fixed_prefix(4));
+        let mut table = BlockBasedOptions::default();
+        table.set_bloom_filter(10.0, false);
+        options.set_block_based_table_factory(&table);
+    });
+    test.write_table(["aaaa1", "cccc1"]);
+    let (first, across) = (|| "aaaa0".."aaaa9", || "bbbb0".."cccc9");
+    assert_eq!(test.lacuna.may_contain_ranges(&test.db, [first(), across()]).unwrap(), [true, true]);
+    assert_eq!(test.lacuna.contains_ranges(&test.db, [first(), across()]).unwrap(), [true, true]);
+    assert_eq!(test.rows(b"bbbb0", b"cccc9").len(), 1);
+    // Backwards, RocksDB seeks the upper bound, which has another prefix than all keys of this one.
+    let (options, _) = test.lacuna.read_reverse(prefix_range(b"cccc")).into_parts();
+    let mut rows = test.db.raw_iterator_opt(options);
+    rows.seek_to_last();
+    assert_eq!(rows.key(), Some(&b"cccc1"[..]));
 }
 
 #[test]

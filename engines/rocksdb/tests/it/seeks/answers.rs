@@ -1,7 +1,7 @@
 //! Which tables are asked, and what is counted.
 
-use lacuna_rocksdb::{RangeFilters, SeekTables};
-use rust_rocksdb::{ColumnFamilyDescriptor, DB, Env};
+use lacuna_rocksdb::{RangeFilters, SeekTables, prefix_range};
+use rust_rocksdb::{BlockBasedOptions, ColumnFamilyDescriptor, DB, Env, SliceTransform};
 
 use crate::support::{TestDb, compact_all, gap, key, options};
 
@@ -28,6 +28,21 @@ fn seeks_in_a_column_family_read_its_tables() {
     assert_eq!((after.passed() - before.passed(), after.skipped() - before.skipped()), (2, 2), "{after}");
     // In another column family the plan is useless, and the answer right.
     assert_eq!(tables.first(&db, key(0)..).unwrap().unwrap().0, key(3));
+}
+
+#[test]
+fn seeks_go_on_to_other_prefixes() {
+    let test = TestDb::with("surf@30", |options| {
+        options.set_prefix_extractor(SliceTransform::create_fixed_prefix(4));
+        let mut table = BlockBasedOptions::default();
+        table.set_bloom_filter(10.0, false);
+        options.set_block_based_table_factory(&table);
+    });
+    test.write_table(["aaaa1", "cccc1"]);
+    let tables = SeekTables::load(&test.lacuna, &options(&test.env, None), &test.db).unwrap();
+    assert_eq!(tables.first(&test.db, "bbbb0"..).unwrap().unwrap().0, b"cccc1");
+    assert_eq!(tables.last(&test.db, .."bbbb0").unwrap().unwrap().0, b"aaaa1");
+    assert_eq!(tables.last(&test.db, prefix_range(b"cccc")).unwrap().unwrap().0, b"cccc1");
 }
 
 #[test]
