@@ -7,7 +7,8 @@
 //! sorted, so they are merged.
 //!
 //! **Guarantee.** The iterator is RocksDB's own and shows one moment: a row is in a table that was asked, or is met. What
-//! hides a row (deletions, newer versions, a snapshot) can only make an answer "maybe" that could be "no".
+//! hides a row (deletions, newer versions, a snapshot) can only make an answer "maybe" that could be "no". So does a merge
+//! that fails without the value below it, which is in a table that was not read.
 //!
 //! **Cost.** A batch of questions for each table, and a step for each row of the memtables between the first and the last
 //! range; long stretches of rows between two ranges are jumped over.
@@ -15,10 +16,10 @@
 use std::ops::{Bound, RangeBounds};
 
 use lacuna_rocksdb_property::{OwnedBounds, Questions};
-use rust_rocksdb::{AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Error, ReadOptions};
+use rust_rocksdb::{AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Error, ErrorKind, ReadOptions};
 
 use crate::config::RangeFilters;
-use crate::read_range::{bounded, facts};
+use crate::read_range::{bounded, facts, total_order};
 use crate::readable::Readable;
 use crate::scan::GuardedScan;
 
@@ -36,6 +37,9 @@ enum Known {
 impl RangeFilters {
     /// For each range, whether it may have a row in a database, snapshot or transaction; `false` proves that it has none.
     /// Reads no block of any table that has a filter. Answers are in the order of the ranges, which may overlap.
+    ///
+    /// A merge operator is called for operands in memtables without the value below them, which is in a table. One that returns
+    /// `None` then makes the answer "maybe"; one that panics ends the process, as RocksDB calls it from C.
     ///
     /// # Errors
     /// A failed read of RocksDB.
@@ -209,22 +213,17 @@ impl RangeFilters {
             return Ok(known);
         }
         let mut rows = iterate(only_asking(&questions));
-        let mut has_row = vec![false; questions.len()];
-        for (place, has_row) in has_row.iter_mut().enumerate() {
-            go_to(&mut rows, questions.lower(place).unwrap_or_default(), place == 0);
-            // Tables below the row have all been asked, and where there is no row, all tables have.
-            *has_row = rows.key().is_some_and(|key| questions.contains(place, key));
-            rows.status()?;
-        }
-        for (place, has_row) in has_row.into_iter().enumerate() {
-            known[questions.given(place)] = match (has_row, questions.has_passed(place)) {
-                (true, _) => Known::Row,
-                (false, true) => Known::Maybe,
-                (false, false) => Known::Empty,
+        let of_rows = (0..questions.len()).map(|place| known_of_rows(&mut rows, &questions, place));
+        let of_rows = of_rows.collect::<Result<Vec<Known>, Error>>()?;
+        for (place, of_rows) in of_rows.into_iter().enumerate() {
+            let of_all = match of_rows {
+                Known::Empty if questions.has_passed(place) => Known::Maybe,
+                of_rows => of_rows,
             };
-            if !has_row && !questions.has_passed(place) {
+            if of_all == Known::Empty {
                 questions.note_empty(place);
             }
+            known[questions.given(place)] = of_all;
         }
         Ok(known)
     }
@@ -233,14 +232,35 @@ impl RangeFilters {
 /// Options of an iterator that asks every table between its bounds and reads none. It must see all rows of the
 /// memtables in order, whatever their prefix.
 fn only_asking(questions: &Questions) -> ReadOptions {
-    let mut options = bounded(ReadOptions::default(), questions.rocksdb_bounds());
-    options.set_total_order_seek(true);
+    let mut options = bounded(total_order(), questions.rocksdb_bounds());
     let questions = questions.clone();
     options.set_table_filter(move |table| {
         questions.ask(facts(table));
         false
     });
     options
+}
+
+/// What the rows outside of tables say of the range at this place. Tables below the row that this goes to have then all been
+/// asked; if there is no row, all tables have.
+fn known_of_rows<D: DBAccess>(
+    rows: &mut DBRawIteratorWithThreadMode<'_, D>,
+    questions: &Questions,
+    place: usize,
+) -> Result<Known, Error> {
+    let lower = questions.lower(place).unwrap_or_default();
+    go_to(rows, lower, place == 0);
+    if rows.status().is_err() {
+        // Perhaps of a row before this range.
+        rows.seek(lower);
+    }
+    match rows.status() {
+        Ok(()) if rows.key().is_some_and(|key| questions.contains(place, key)) => Ok(Known::Row),
+        Ok(()) => Ok(Known::Empty),
+        // No block was read: a merge had no value to begin with, since that is in a table.
+        Err(problem) if problem.kind() == ErrorKind::Corruption => Ok(Known::Maybe),
+        Err(problem) => Err(problem),
+    }
 }
 
 /// Goes on to the first row at `lower` or above.

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 use lacuna_rocksdb::{RangeFilters, prefix_range};
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
-use rust_rocksdb::{BlockBasedOptions, DB, Env, Options, ReadOptions, SliceTransform, WriteBatch};
+use rust_rocksdb::{
+    BlockBasedOptions, DB, Env, MergeOperands, Options, ReadOptions, SliceTransform, TransactionDB,
+    TransactionDBOptions, WriteBatch,
+};
 
 use crate::saved_reads::four_levels;
 use crate::support::{TestDb, gap, key};
@@ -184,6 +187,54 @@ fn ranges_across_prefixes_keep_their_rows() {
     let mut rows = test.db.raw_iterator_opt(options);
     rows.seek_to_last();
     assert_eq!(rows.key(), Some(&b"cccc1"[..]));
+}
+
+/// Takes no operand without a value below it, as appending to what must be there.
+fn needs_a_base(options: &mut Options) {
+    let append = |_: &[u8], base: Option<&[u8]>, operands: &MergeOperands| {
+        base.map(|base| operands.iter().fold(base.to_vec(), |whole, operand| [&whole, operand].concat()))
+    };
+    options.set_merge_operator("needs a base", append, |_, _, _| None);
+}
+
+/// The table with the value below an operand is not read while it is asked, so that the operand has none to be merged with.
+#[test]
+fn a_merge_without_its_base_is_maybe() {
+    let test = TestDb::with(SPEC, needs_a_base);
+    test.write_table((0..100).filter(|number| number % 10 != 7).map(key));
+    [10, 12].iter().for_each(|&number| test.db.merge(key(number), b" and more").unwrap());
+    test.db.put(key(17), b"new").unwrap();
+    let point = |number: u64| key(number)..=key(number);
+    let ranges = || {
+        [point(10), gap(10)..=gap(10), point(17), point(27), gap(9)..=key(12), point(11), gap(5)..=gap(12)]
+    };
+    let may = test.lacuna.may_contain_ranges(&test.db, ranges()).unwrap();
+    // The first row after the gap is the operand at 12.
+    assert_eq!(may, [true, true, true, false, true, true, true]);
+    let contains = test.lacuna.contains_ranges(&test.db, ranges()).unwrap();
+    assert_eq!(contains, [true, false, true, false, true, true, true]);
+    let values = test.lacuna.multi_get(&test.db, [10, 11, 12, 17, 27].map(key)).unwrap();
+    let values = values.iter().map(|value| value.as_deref()).collect::<Vec<_>>();
+    let merged = Some(&b"value and more"[..]);
+    assert_eq!(values, [merged, Some(b"value"), merged, Some(b"new"), None]);
+}
+
+#[test]
+fn a_merge_in_a_transaction_is_maybe_without_its_base() {
+    let test = TestDb::new(SPEC);
+    let mut options = crate::support::options(&test.env, Some(&test.lacuna));
+    needs_a_base(&mut options);
+    let db: TransactionDB =
+        TransactionDB::open(&options, &TransactionDBOptions::default(), "/transactions").unwrap();
+    db.put(key(1), b"value").unwrap();
+    db.flush().unwrap();
+    let transaction = db.transaction();
+    transaction.merge(key(1), b" and more").unwrap();
+    let ranges = || [key(0)..=key(0), key(1)..=key(1), key(2)..=key(2)];
+    assert_eq!(test.lacuna.may_contain_ranges(&transaction, ranges()).unwrap(), [true, true, false]);
+    assert_eq!(test.lacuna.contains_ranges(&transaction, ranges()).unwrap(), [false, true, false]);
+    let values = test.lacuna.multi_get(&transaction, [0, 1].map(key)).unwrap();
+    assert_eq!(values, [None, Some(b"value and more".to_vec())]);
 }
 
 #[test]
