@@ -2,7 +2,8 @@
 
 use std::env;
 
-const SOURCES: [&str; 3] = ["cpp/shim.cc", "cpp/raw_table.cc", "cpp/table_listener.cc"];
+const SOURCES: [&str; 4] =
+    ["cpp/column_family.cc", "cpp/shim.cc", "cpp/raw_table.cc", "cpp/table_listener.cc"];
 const HEADERS: [&str; 2] = ["cpp/lacuna_collector.h", "cpp/options_access.h"];
 
 fn main() {

@@ -43,6 +43,7 @@ mod many;
 mod raw_table;
 mod read_range;
 mod readable;
+mod refusal;
 mod scan;
 mod seek_tables;
 mod shim;

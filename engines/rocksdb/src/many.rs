@@ -21,6 +21,7 @@ use rust_rocksdb::{AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Err
 use crate::config::RangeFilters;
 use crate::read_range::{bounded, facts, total_order};
 use crate::readable::Readable;
+use crate::refusal::{check, foreign_comparator};
 use crate::scan::GuardedScan;
 
 /// Steps over rows before the iterator jumps. A jump goes past the tables of every level again.
@@ -42,7 +43,7 @@ impl RangeFilters {
     /// `None` then makes the answer "maybe"; one that panics ends the process, as RocksDB calls it from C.
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     ///
     /// ```
     /// use lacuna_rocksdb::{RangeFilters, prefix_range};
@@ -70,7 +71,7 @@ impl RangeFilters {
         db: &R,
         ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
     ) -> Result<Vec<bool>, Error> {
-        let known = self.ask_many(&owned(ranges), |options| db.raw(options))?;
+        let known = self.ask_many(&owned(ranges), db.foreign_comparator(), |options| db.raw(options))?;
         Ok(known.into_iter().map(|known| known != Known::Empty).collect())
     }
 
@@ -84,7 +85,8 @@ impl RangeFilters {
         column_family: &impl AsColumnFamilyRef,
         ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
     ) -> Result<Vec<bool>, Error> {
-        let known = self.ask_many(&owned(ranges), |options| db.raw_cf(column_family, options))?;
+        let foreign = foreign_comparator(column_family);
+        let known = self.ask_many(&owned(ranges), foreign, |options| db.raw_cf(column_family, options))?;
         Ok(known.into_iter().map(|known| known != Known::Empty).collect())
     }
 
@@ -92,13 +94,13 @@ impl RangeFilters {
     /// true of a moment during the call; of a snapshot, all are true of the same.
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     pub fn contains_ranges<R: Readable, K: AsRef<[u8]>>(
         &self,
         db: &R,
         ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
     ) -> Result<Vec<bool>, Error> {
-        self.look_into_many(&owned(ranges), |options| db.raw(options))
+        self.look_into_many(&owned(ranges), db.foreign_comparator(), |options| db.raw(options))
     }
 
     /// As [`contains_ranges`](Self::contains_ranges), in one column family.
@@ -111,14 +113,15 @@ impl RangeFilters {
         column_family: &impl AsColumnFamilyRef,
         ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
     ) -> Result<Vec<bool>, Error> {
-        self.look_into_many(&owned(ranges), |options| db.raw_cf(column_family, options))
+        let foreign = foreign_comparator(column_family);
+        self.look_into_many(&owned(ranges), foreign, |options| db.raw_cf(column_family, options))
     }
 
     /// The value of a key; tables whose filter denies the key are not read. RocksDB's own `get` does not ask, so it needs
     /// RocksDB's Bloom filter, and this does not.
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     pub fn get<R: Readable>(&self, db: &R, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>, Error> {
         let key = key.as_ref();
         value_of(self.read::<&[u8]>(key..=key).scan(db))
@@ -142,13 +145,13 @@ impl RangeFilters {
     /// there are read. Each is true of a moment during the call; of a snapshot, all are true of the same.
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     pub fn multi_get<R: Readable, K: AsRef<[u8]>>(
         &self,
         db: &R,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<Vec<Option<Vec<u8>>>, Error> {
-        self.values_of(&points(keys), |options| db.raw(options))
+        self.values_of(&points(keys), db.foreign_comparator(), |options| db.raw(options))
     }
 
     /// As [`multi_get`](Self::multi_get), in one column family.
@@ -161,15 +164,17 @@ impl RangeFilters {
         column_family: &impl AsColumnFamilyRef,
         keys: impl IntoIterator<Item = K>,
     ) -> Result<Vec<Option<Vec<u8>>>, Error> {
-        self.values_of(&points(keys), |options| db.raw_cf(column_family, options))
+        let foreign = foreign_comparator(column_family);
+        self.values_of(&points(keys), foreign, |options| db.raw_cf(column_family, options))
     }
 
     fn values_of<'a, D: DBAccess + 'a>(
         &self,
         points: &[OwnedBounds],
+        foreign_comparator: Option<String>,
         iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
     ) -> Result<Vec<Option<Vec<u8>>>, Error> {
-        let known = self.ask_many(points, &iterate)?;
+        let known = self.ask_many(points, foreign_comparator, &iterate)?;
         let value = |(known, point): (Known, &OwnedBounds)| match known {
             Known::Empty => Ok(None),
             _ => value_of(self.scan_of(point, &iterate)),
@@ -184,15 +189,16 @@ impl RangeFilters {
         iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
     ) -> GuardedScan<'a, D> {
         let (options, outcome) = self.read::<Vec<u8>>(range.clone()).into_parts();
-        GuardedScan::new(iterate(options), outcome.into_question())
+        GuardedScan::new(iterate(options), outcome.into_question(), None)
     }
 
     fn look_into_many<'a, D: DBAccess + 'a>(
         &self,
         ranges: &[OwnedBounds],
+        foreign_comparator: Option<String>,
         iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
     ) -> Result<Vec<bool>, Error> {
-        let known = self.ask_many(ranges, &iterate)?;
+        let known = self.ask_many(ranges, foreign_comparator, &iterate)?;
         let look = |(known, range): (Known, &OwnedBounds)| match known {
             Known::Empty => Ok(false),
             Known::Row => Ok(true),
@@ -205,16 +211,23 @@ impl RangeFilters {
     fn ask_many<'a, D: DBAccess + 'a>(
         &self,
         ranges: &[OwnedBounds],
+        foreign_comparator: Option<String>,
         iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
     ) -> Result<Vec<Known>, Error> {
+        check(foreign_comparator.as_deref())?;
         let questions = Questions::new(self.guard(), ranges.iter().cloned());
         let mut known = vec![Known::Empty; ranges.len()];
-        if questions.is_empty() {
+        if ranges.is_empty() {
             return Ok(known);
         }
         let mut rows = iterate(only_asking(&questions));
+        if questions.is_empty() {
+            // All are inverted, if keys are ordered by their bytes: tables may say that they are not.
+            rows.seek_to_first();
+        }
         let of_rows = (0..questions.len()).map(|place| known_of_rows(&mut rows, &questions, place));
         let of_rows = of_rows.collect::<Result<Vec<Known>, Error>>()?;
+        check(questions.foreign_comparator())?;
         for (place, of_rows) in of_rows.into_iter().enumerate() {
             let of_all = match of_rows {
                 Known::Empty if questions.has_passed(place) => Known::Maybe,

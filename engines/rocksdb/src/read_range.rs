@@ -6,6 +6,7 @@ use lacuna_rocksdb_property::{PROPERTY_NAME, Question, RocksBounds, TableFacts, 
 use rust_rocksdb::{AsColumnFamilyRef, IterateBounds, ReadOptions, TableProperties};
 
 use crate::readable::Readable;
+use crate::refusal::foreign_comparator;
 use crate::scan::GuardedScan;
 
 /// A read of one range, made by [`RangeFilters::read`](crate::RangeFilters::read).
@@ -37,24 +38,26 @@ impl ReadRange {
     /// Scans the range of a database, snapshot or transaction, in the direction it was made for.
     pub fn scan<R: Readable>(self, readable: &R) -> GuardedScan<'_, R::Access> {
         let (options, outcome) = self.into_parts();
-        GuardedScan::new(readable.raw(options), outcome.question)
+        GuardedScan::new(readable.raw(options), outcome.question, readable.foreign_comparator())
     }
 
     /// Scans the range of one column family, which must be the one whose options the filters were installed in; tables
-    /// of another codec are read and counted.
+    /// of another codec are read and counted. One whose order is not that of bytes is refused by the scan's first row.
     pub fn scan_cf<'a, R: Readable>(
         self,
         readable: &'a R,
         column_family: &impl AsColumnFamilyRef,
     ) -> GuardedScan<'a, R::Access> {
         let (options, outcome) = self.into_parts();
-        GuardedScan::new(readable.raw_cf(column_family, options), outcome.question)
+        let foreign = foreign_comparator(column_family);
+        GuardedScan::new(readable.raw_cf(column_family, options), outcome.question, foreign)
     }
 
     /// The options for an iterator of RocksDB's own, and the place to say how it ended.
     ///
     /// The iterator may seek as it likes: RocksDB itself keeps it between the bounds. Setting other bounds in these
-    /// options, or another table filter, would lose rows.
+    /// options, or another table filter, would lose rows. So would a column family whose comparator is not RocksDB's bytewise
+    /// one, which cannot be refused here as [`scan`](Self::scan) does: the bounds are those of the order of bytes.
     pub fn into_parts(self) -> (ReadOptions, Outcome) {
         let Self { question, options } = self;
         let mut options = bounded(options.unwrap_or_else(total_order), question.rocksdb_bounds());
@@ -85,6 +88,10 @@ impl Outcome {
     /// Notes that an iterator over the whole range returned no row; later filters are designed for such ranges.
     pub fn note_empty(self) {
         self.question.note_empty();
+    }
+
+    pub(crate) fn question(&self) -> &Question {
+        &self.question
     }
 
     pub(crate) fn into_question(self) -> Question {

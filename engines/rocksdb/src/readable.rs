@@ -1,9 +1,13 @@
 //! Everything that RocksDB can iterate over.
 
+use std::any::Any;
+
 use rust_rocksdb::{
-    AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, DBWithThreadMode, OptimisticTransactionDB,
+    AsColumnFamilyRef, DB, DBAccess, DBRawIteratorWithThreadMode, DBWithThreadMode, OptimisticTransactionDB,
     ReadOptions, SnapshotWithThreadMode, ThreadMode, Transaction, TransactionDB,
 };
+
+use crate::refusal::foreign_default_comparator;
 
 /// A database, a transactional one, a snapshot or a transaction.
 pub trait Readable {
@@ -19,10 +23,16 @@ pub trait Readable {
         column_family: &impl AsColumnFamilyRef,
         options: ReadOptions,
     ) -> DBRawIteratorWithThreadMode<'_, Self::Access>;
+
+    /// The name of the default column family's comparator, if it is known and does not order keys by their bytes. Snapshots,
+    /// transactions and a [`TransactionDB`] do not know it: there the tables that a read meets say it.
+    fn foreign_comparator(&self) -> Option<String> {
+        None
+    }
 }
 
 macro_rules! readable {
-    ([$($generics:tt)*] $reader:ty, $access:ty) => {
+    ([$($generics:tt)*] $reader:ty, $access:ty $(, $foreign_comparator:expr)?) => {
         impl<$($generics)*> Readable for $reader {
             type Access = $access;
             fn raw(&self, options: ReadOptions) -> DBRawIteratorWithThreadMode<'_, $access> {
@@ -35,12 +45,22 @@ macro_rules! readable {
             ) -> DBRawIteratorWithThreadMode<'_, $access> {
                 self.raw_iterator_cf_opt(column_family, options)
             }
+            $(
+                fn foreign_comparator(&self) -> Option<String> {
+                    $foreign_comparator(self)
+                }
+            )?
         }
     };
 }
 
-readable!([T: ThreadMode] DBWithThreadMode<T>, Self);
-readable!([T: ThreadMode] OptimisticTransactionDB<T>, Self);
+readable!([T: ThreadMode + 'static] DBWithThreadMode<T>, Self, foreign_comparator_of);
+readable!([T: ThreadMode] OptimisticTransactionDB<T>, Self, foreign_default_comparator);
 readable!([T: ThreadMode] TransactionDB<T>, Self);
 readable!(['db, D] Transaction<'db, D>, Self);
 readable!(['db, D: DBAccess] SnapshotWithThreadMode<'db, D>, D);
+
+/// `rust_rocksdb` gives the pointer that is asked here for one of the thread modes, that of [`DB`].
+fn foreign_comparator_of<T: ThreadMode + 'static>(db: &DBWithThreadMode<T>) -> Option<String> {
+    (db as &dyn Any).downcast_ref::<DB>().and_then(foreign_default_comparator)
+}

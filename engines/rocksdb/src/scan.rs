@@ -5,10 +5,14 @@ use std::fmt;
 use lacuna_rocksdb_property::{Direction, Question};
 use rust_rocksdb::{DBAccess, DBRawIteratorWithThreadMode, Error};
 
+use crate::refusal::check;
+
 /// The rows of a range, from RocksDB's own iterator. It goes one way and cannot be moved elsewhere.
 pub struct GuardedScan<'a, D: DBAccess> {
     rows: DBRawIteratorWithThreadMode<'a, D>,
     question: Question,
+    /// The name of a comparator whose order is not that of bytes.
+    foreign_comparator: Option<String>,
     state: State,
 }
 
@@ -26,17 +30,23 @@ enum State {
 pub type Row<'a> = (&'a [u8], &'a [u8]);
 
 impl<'a, D: DBAccess> GuardedScan<'a, D> {
-    pub(crate) fn new(rows: DBRawIteratorWithThreadMode<'a, D>, question: Question) -> Self {
-        Self { rows, question, state: State::New }
+    pub(crate) fn new(
+        rows: DBRawIteratorWithThreadMode<'a, D>,
+        question: Question,
+        foreign_comparator: Option<String>,
+    ) -> Self {
+        Self { rows, question, foreign_comparator, state: State::New }
     }
 
     /// The next row, or `None` after the last.
     ///
     /// # Errors
-    /// A failed read of RocksDB; the scan has then ended.
+    /// A failed read of RocksDB; the scan has then ended. `InvalidArgument` if the comparator of the column family is not
+    /// RocksDB's bytewise one.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, Error> {
         let first = self.state == State::New;
         self.advance();
+        self.check_order()?;
         if self.rows.valid() {
             return Ok(self.rows.item());
         }
@@ -54,6 +64,16 @@ impl<'a, D: DBAccess> GuardedScan<'a, D> {
     /// As [`next_row`](Self::next_row).
     pub fn is_empty(mut self) -> Result<bool, Error> {
         self.next_row().map(|row| row.is_none())
+    }
+
+    /// Tables name their comparator where the database could not.
+    fn check_order(&mut self) -> Result<(), Error> {
+        let foreign = self.foreign_comparator.as_deref().or_else(|| self.question.foreign_comparator());
+        let order = check(foreign);
+        if order.is_err() {
+            self.state = State::Done;
+        }
+        order
     }
 
     fn advance(&mut self) {

@@ -54,7 +54,7 @@ pub use identity::TableIdentity;
 pub use lacuna_guard::Metric;
 pub use partitions::{FileId, PartitionStats, PartitionStore};
 pub use property::{PROPERTY_NAME, Property};
-pub use question::{Direction, Question, TableFacts};
+pub use question::{Direction, Question, TableFacts, is_ordered_bytewise};
 pub use questions::{OwnedBounds, Questions};
 pub use scanned::Scanned;
 pub use seek_run::{SeekRun, SeekTable};

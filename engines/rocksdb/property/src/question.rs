@@ -7,8 +7,8 @@
 use std::fmt;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use lacuna_base::ErrorKind;
 use lacuna_guard::FileTag;
@@ -54,6 +54,19 @@ impl TableFacts<'_> {
     pub const BYTEWISE: &'static [u8] = b"leveldb.BytewiseComparator";
 }
 
+/// Whether a comparator of this name orders keys by their bytes, timestamps aside: RocksDB's bytewise one, and the same with
+/// user-defined timestamps, whose tables have no filter but are read in the same order.
+pub fn is_ordered_bytewise(comparator: &[u8]) -> bool {
+    comparator.strip_prefix(TableFacts::BYTEWISE).is_some_and(|rest| rest.is_empty() || rest == b".u64ts")
+}
+
+/// Notes the name of a comparator that does not order keys by their bytes.
+pub(crate) fn note_comparator(comparator: &[u8], foreign: &OnceLock<String>) {
+    if !is_ordered_bytewise(comparator) {
+        foreign.get_or_init(|| String::from_utf8_lossy(comparator).into_owned());
+    }
+}
+
 /// A range that one iterator scans, with what the tables answered. A clone shares the answers.
 ///
 /// The iterator must carry the same bounds for its whole life: a table skipped for this range holds others' keys.
@@ -84,6 +97,7 @@ struct Asked {
     walked: AtomicU32,
     /// Answers "maybe" that neither filter nor gap could deny.
     passed: Passed,
+    foreign_comparator: OnceLock<String>,
 }
 
 /// What denied that a table holds a key of the range.
@@ -100,6 +114,7 @@ impl Question {
             direction,
             walked: AtomicU32::new(0),
             passed: Passed::new(guard.learned_gaps().is_some()),
+            foreign_comparator: OnceLock::new(),
         };
         Self { guard: guard.clone(), asked: Arc::new(asked) }
     }
@@ -117,6 +132,7 @@ impl Question {
 
     fn answer(&self, table: TableFacts<'_>) -> bool {
         if table.comparator != TableFacts::BYTEWISE {
+            note_comparator(table.comparator, &self.asked.foreign_comparator);
             return self.scan(Reason::Comparator);
         }
         let Some(bytes) = table.property else { return self.scan(Reason::Missing) };
@@ -199,6 +215,12 @@ impl Question {
     pub(crate) fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
         let (lo, hi) = &self.asked.bounds;
         (lo.as_ref().map(Vec::as_slice), hi.as_ref().map(Vec::as_slice))
+    }
+
+    /// The comparator of the tables that were met, if it does not order keys by their bytes: the bounds of the question then
+    /// mean nothing.
+    pub fn foreign_comparator(&self) -> Option<&str> {
+        self.asked.foreign_comparator.get().map(String::as_str)
     }
 
     /// Which way the scan goes.

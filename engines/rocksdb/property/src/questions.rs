@@ -10,14 +10,14 @@
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use lacuna_base::ErrorKind;
 
 use crate::bounds::{RocksBounds, rocksdb_bounds};
 use crate::passed::Passed;
-use crate::question::TableFacts;
+use crate::question::{TableFacts, note_comparator};
 use crate::scanned::Reason;
 use crate::table_filter::{TableFilter, ask_table};
 use crate::table_guard::TableGuard;
@@ -59,6 +59,7 @@ struct Asked {
     ranges: Vec<Asking>,
     /// Whether a table may hold a key of the range at this place.
     passed: Vec<AtomicBool>,
+    foreign_comparator: OnceLock<String>,
 }
 
 struct Asking {
@@ -84,7 +85,8 @@ impl Questions {
         ranges.sort_by(|left, right| left.rocksdb.0.cmp(&right.rocksdb.0));
         note_furthest(&mut ranges);
         let passed = ranges.iter().map(|_| AtomicBool::new(false)).collect();
-        Self { guard: guard.clone(), asked: Arc::new(Asked { ranges, passed }) }
+        let asked = Asked { ranges, passed, foreign_comparator: OnceLock::new() };
+        Self { guard: guard.clone(), asked: Arc::new(asked) }
     }
 
     /// Number of ranges.
@@ -117,6 +119,11 @@ impl Questions {
         self.asked.passed[place].load(Relaxed)
     }
 
+    /// As [`Question::foreign_comparator`](crate::Question::foreign_comparator).
+    pub fn foreign_comparator(&self) -> Option<&str> {
+        self.asked.foreign_comparator.get().map(String::as_str)
+    }
+
     /// Bounds as RocksDB takes them, around all ranges.
     pub fn rocksdb_bounds(&self) -> RocksBounds {
         let ranges = &self.asked.ranges;
@@ -138,6 +145,7 @@ impl Questions {
     /// Asks the filter, or says why there is none to ask.
     fn answer(&self, table: TableFacts<'_>) -> Option<Reason> {
         if table.comparator != TableFacts::BYTEWISE {
+            note_comparator(table.comparator, &self.asked.foreign_comparator);
             return Some(Reason::Comparator);
         }
         let Some(bytes) = table.property else { return Some(Reason::Missing) };

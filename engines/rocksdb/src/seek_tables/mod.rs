@@ -31,6 +31,7 @@ use crate::config::RangeFilters;
 use crate::live_tables::{FileKey, LiveTables};
 use crate::read_range::Outcome;
 use crate::readable::Readable;
+use crate::refusal::{check, foreign_comparator};
 use crate::seek_tables::plan::{Bounds, cut, split};
 
 mod plan;
@@ -111,52 +112,66 @@ impl SeekTables {
     /// The first row of the range, as it is at one moment.
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     pub fn first<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,
         range: impl RangeBounds<K>,
     ) -> Result<Option<OwnedRow>, Error> {
-        self.seek(|options| readable.raw(options), &owned(&range), Direction::Forward)
+        let foreign = readable.foreign_comparator();
+        self.seek(|options| readable.raw(options), foreign, &owned(&range), Direction::Forward)
     }
 
     /// The last row of the range, as it is at one moment.
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     pub fn last<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,
         range: impl RangeBounds<K>,
     ) -> Result<Option<OwnedRow>, Error> {
-        self.seek(|options| readable.raw(options), &owned(&range), Direction::Reverse)
+        let foreign = readable.foreign_comparator();
+        self.seek(|options| readable.raw(options), foreign, &owned(&range), Direction::Reverse)
     }
 
     /// As [`first`](Self::first), in the column family that was named to [`load_cf`](Self::load_cf); in another the
     /// answer is right and the plan is not.
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     pub fn first_cf<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,
         column_family: &impl AsColumnFamilyRef,
         range: impl RangeBounds<K>,
     ) -> Result<Option<OwnedRow>, Error> {
-        self.seek(|options| readable.raw_cf(column_family, options), &owned(&range), Direction::Forward)
+        let foreign = foreign_comparator(column_family);
+        self.seek(
+            |options| readable.raw_cf(column_family, options),
+            foreign,
+            &owned(&range),
+            Direction::Forward,
+        )
     }
 
     /// As [`last`](Self::last), in the column family that was named to [`load_cf`](Self::load_cf).
     ///
     /// # Errors
-    /// A failed read of RocksDB.
+    /// A failed read of RocksDB. `InvalidArgument` if the comparator of the column family is not RocksDB's bytewise one.
     pub fn last_cf<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,
         column_family: &impl AsColumnFamilyRef,
         range: impl RangeBounds<K>,
     ) -> Result<Option<OwnedRow>, Error> {
-        self.seek(|options| readable.raw_cf(column_family, options), &owned(&range), Direction::Reverse)
+        let foreign = foreign_comparator(column_family);
+        self.seek(
+            |options| readable.raw_cf(column_family, options),
+            foreign,
+            &owned(&range),
+            Direction::Reverse,
+        )
     }
 
     /// Tables whose filters name next keys, and all tables.
@@ -173,9 +188,11 @@ impl SeekTables {
     fn seek<'a, D: DBAccess + 'a>(
         &self,
         iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
+        foreign_comparator: Option<String>,
         range: &Bounds,
         direction: Direction,
     ) -> Result<Option<OwnedRow>, Error> {
+        check(foreign_comparator.as_deref())?;
         // Where nothing was found need not be planned again.
         let mut unseen = range.clone();
         for _ in 0..MAX_ATTEMPTS {
@@ -210,6 +227,7 @@ impl SeekTables {
             Direction::Forward => rows.seek_to_first(),
             Direction::Reverse => rows.seek_to_last(),
         }
+        check(outcome.question().foreign_comparator())?;
         let row = rows.item().map(|(key, value)| (key.to_vec(), value.to_vec()));
         rows.status().map(|()| (row, outcome))
     }

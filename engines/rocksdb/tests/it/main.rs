@@ -18,6 +18,7 @@ mod secrets;
 mod seeks;
 mod support;
 mod traps_bytes;
+mod traps_comparators;
 mod traps_entries;
 mod traps_iterators;
 mod traps_options;

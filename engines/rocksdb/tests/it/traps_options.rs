@@ -1,97 +1,16 @@
-//! R7, R8, R11, R17, R18, R19, R21: comparators, codecs, failures of ours, and options files.
+//! R8, R11, R17, R18, R19, R21: codecs, failures of ours, and options files.
 
-use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use lacuna_base::{CodecId, Cover, KeyCodec, Result, U64Range};
 use lacuna_rocksdb::{GuardCodec, GuardSpec, RangeFilters};
-use rust_rocksdb::{Cache, DB, Env, Options, ReadOptions};
+use rust_rocksdb::{Cache, DB, Env, Options};
 
 use crate::secrets::options_files_name_the_spec_and_not_the_secret;
 use crate::support::{TestDb, compact_all, gap, key, options, rows_of};
 
 const SPEC: &str = "grafite@16 codec=fixed_be:8";
-
-#[test]
-fn tables_of_another_comparator_are_scanned() {
-    for one_by_one in [false, true] {
-        let test = TestDb::with(SPEC, |options| {
-            options.set_comparator("backward", Box::new(|a: &[u8], b: &[u8]| b.cmp(a)));
-        });
-        (0..10).for_each(|number| {
-            test.db.put(key(number), b"value").unwrap();
-            if one_by_one {
-                test.db.flush().unwrap();
-            }
-        });
-        test.db.flush().unwrap();
-        // In this order the keys from 6 to 4 lie between 7 (excluded) and 4.
-        let rows =
-            rows_of(test.lacuna.read((Bound::Included(key(6)), Bound::Excluded(key(3)))).scan(&test.db));
-        assert_eq!(rows.len(), 3, "one table for each key: {one_by_one}");
-        let stats = test.lacuna.stats();
-        assert!(stats.scanned.comparator >= 1, "{stats}");
-        assert_eq!(stats.filters.asked(), 0, "{stats}");
-        assert_eq!(stats.filters.build_failures, u64::from(!one_by_one), "keys out of order make no filter");
-    }
-}
-
-#[test]
-fn tables_with_user_timestamps_are_scanned() {
-    let test = TestDb::with("grafite@16", |options| {
-        let split = |key: &[u8]| key.len() - 8;
-        options.set_comparator_with_ts(
-            "leveldb.BytewiseComparator.u64ts",
-            8,
-            Box::new(move |a: &[u8], b: &[u8]| {
-                a[..split(a)].cmp(&b[..split(b)]).then_with(|| by_age(&b[split(b)..], &a[split(a)..]))
-            }),
-            Box::new(by_age),
-            Box::new(|a: &[u8], a_has: bool, b: &[u8], b_has: bool| strip(a, a_has).cmp(strip(b, b_has))),
-        );
-    });
-    for number in 0..10 {
-        test.db.put_with_ts(key(number), 7u64.to_le_bytes(), b"value").unwrap();
-    }
-    test.db.flush().unwrap();
-    let mut at = ReadOptions::default();
-    at.set_timestamp(9u64.to_le_bytes());
-    let rows = rows_of(test.lacuna.read(key(3)..=key(5)).with_options(at).scan(&test.db));
-    assert_eq!(rows.len(), 3);
-    assert!(test.lacuna.stats().scanned.comparator >= 1, "{}", test.lacuna.stats());
-    assert_eq!(test.asked(), (0, 0));
-}
-
-#[test]
-fn other_comparators_are_refused_at_installation() {
-    let lacuna = RangeFilters::parse(SPEC).unwrap();
-    let mut backward = Options::default();
-    backward.set_comparator("backward", Box::new(|a: &[u8], b: &[u8]| b.cmp(a)));
-    let mut with_time = Options::default();
-    with_time.set_comparator_with_ts(
-        "leveldb.BytewiseComparator.u64ts",
-        8,
-        Box::new(|a: &[u8], b: &[u8]| a.cmp(b)),
-        Box::new(by_age),
-        Box::new(|a: &[u8], a_has: bool, b: &[u8], b_has: bool| strip(a, a_has).cmp(strip(b, b_has))),
-    );
-    for (options, name) in [(&mut backward, "`backward`"), (&mut with_time, ".u64ts`")] {
-        let problem = lacuna.try_install(options).unwrap_err().to_string();
-        assert!(problem.contains(name) && problem.contains("without filters"), "{problem}");
-    }
-    lacuna.try_install(&mut Options::default()).unwrap();
-}
-
-/// Older first; RocksDB wants versions of one key the other way round.
-fn by_age(a: &[u8], b: &[u8]) -> Ordering {
-    let number = |timestamp: &[u8]| u64::from_le_bytes(timestamp.try_into().unwrap());
-    number(a).cmp(&number(b))
-}
-
-fn strip(key: &[u8], has_timestamp: bool) -> &[u8] {
-    if has_timestamp { &key[..key.len() - 8] } else { key }
-}
 
 #[test]
 fn filters_of_another_codec_are_scanned() {
