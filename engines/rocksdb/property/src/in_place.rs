@@ -21,7 +21,7 @@ pub(crate) enum InPlace<'a> {
     Strings(&'a DynFilter<[u8]>, &'a dyn KeyCodec<[u8]>),
 }
 
-/// Opens the filter of a property in O(1), without a copy or an allocation, and shows it to `ask`.
+/// Opens the filter of a property whose bytes were verified in O(1), without a copy or an allocation, and shows it to `ask`.
 ///
 /// # Errors
 /// `Unsupported` for bytes newer than this code or of another codec, `Corrupt` for bytes that do not hold together.

@@ -47,6 +47,7 @@ mod scanned;
 mod seek_run;
 mod table_filter;
 mod table_guard;
+mod verified;
 
 pub use bounds::RocksBounds;
 pub use collector::Collector;

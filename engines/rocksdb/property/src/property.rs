@@ -1,9 +1,12 @@
 //! The bytes of the property: sixteen of its own, then the sealed filter.
 
+use std::ops::Range;
+
 use lacuna_base::{Envelope, Error, Result};
 use lacuna_guard::GuardCodec;
 
 use crate::partitions::directory;
+use crate::verified;
 
 /// Name of the property. It never changes; what the bytes mean is in their version, so that an older reader that meets
 /// a newer filter can say so.
@@ -11,6 +14,8 @@ pub const PROPERTY_NAME: &str = "lacuna.filter";
 
 /// Bytes before the sealed filter. The heap blocks that RocksDB keeps properties in start on 16 bytes.
 const HEADER_BYTES: usize = 16;
+/// The checksums of payload and envelope in a sealed filter.
+const CHECKSUMS: Range<usize> = 56..64;
 /// Version that this code writes, and the newest it reads.
 const VERSION: u8 = 1;
 /// Level byte of a table whose level was not known.
@@ -82,6 +87,21 @@ impl<'a> Property<'a> {
             ));
         }
         Ok(envelope)
+    }
+
+    /// Makes sure that the payload is what was written, in time linear in its length for the first question to a table.
+    ///
+    /// # Errors
+    /// As [`Envelope::open_verified`].
+    pub(crate) fn verify(&self) -> Result<()> {
+        Envelope::open(self.sealed)?;
+        let stored =
+            self.sealed.get(CHECKSUMS).and_then(<[u8]>::first_chunk).expect("the envelope was opened");
+        let is_intact = || Envelope::open_verified(self.sealed).is_ok();
+        if verified::is_intact(self.sealed, u64::from_le_bytes(*stored), is_intact) {
+            return Ok(());
+        }
+        Err(Error::corrupt("the payload of a filter property is not what was written; reading the table"))
     }
 
     /// Bytes that a property of `property_bytes` leaves to the sealed filter.

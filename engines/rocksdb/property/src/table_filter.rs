@@ -17,11 +17,12 @@ pub(crate) enum TableFilter<'a> {
     Partitions(PartitionedFilter<'a>),
 }
 
-/// Opens the filter of a property in O(1), and shows it to `ask` with the level that its table was written for.
+/// Opens the filter of a property in O(1), after its first question, and shows it to `ask` with the level that its table was
+/// written for.
 ///
 /// # Errors
 /// `Unsupported` for bytes newer than this code, of another codec, or in partitions that the guard has no store for;
-/// `Corrupt` for bytes that do not hold together.
+/// `Corrupt` for bytes that are not those that were written.
 pub(crate) fn ask_table<T>(
     property: &[u8],
     guard: &TableGuard,
@@ -30,6 +31,7 @@ pub(crate) fn ask_table<T>(
     let codec = guard.codec();
     if property.first() != Some(&directory::VERSION) {
         let property = Property::parse(property)?;
+        property.verify()?;
         return ask_in_place(property, codec, |filter| ask(property.level, &TableFilter::Whole(filter)));
     }
     let directory = Directory::parse(property, codec)?;

@@ -1,20 +1,25 @@
 //! The property of a table whose filter is in partitions: which keys are in which, and where they are.
 //!
 //! Partition `i` holds the keys from its lower end to the lower end of the next, that one excluded; the last ends at the
-//! upper end. All ends are short keys that lie between the keys of the table. Read in O(1), searched where it lies.
+//! upper end. All ends are short keys that lie between the keys of the table. Read in O(1), after the first question to a table,
+//! and searched where it lies.
 
 use std::ops::Bound;
 use std::ops::Range;
 
+use lacuna_base::hash::hash_bytes;
 use lacuna_base::{Error, Result};
 use lacuna_guard::GuardCodec;
 
 use crate::partitions::place::{FileId, PartitionPlace};
 use crate::property::{level_byte, level_of};
+use crate::verified;
 
 /// Version of a property that holds a directory.
 pub(crate) const VERSION: u8 = 2;
-const HEADER_BYTES: usize = 40;
+const HEADER_BYTES: usize = 48;
+/// Where the hash of all other bytes stands.
+const HASH_AT: usize = 40;
 const ENTRY_BYTES: usize = 24;
 /// Length of an upper end that is above all keys.
 const NO_END: u32 = u32::MAX;
@@ -43,7 +48,7 @@ impl<'a> Directory<'a> {
     /// Takes a property of version 2 apart.
     ///
     /// # Errors
-    /// `Unsupported` for bytes that this version leaves zero, and for another codec; `Corrupt` if it does not hold together.
+    /// `Unsupported` for bytes that this version leaves zero, and for another codec; `Corrupt` if it is not what was written.
     pub(crate) fn parse(bytes: &'a [u8], codec: &GuardCodec) -> Result<Self> {
         let cut = || Error::corrupt("a directory of partitions was cut or appended to");
         let (header, rest) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or_else(cut)?;
@@ -58,6 +63,12 @@ impl<'a> Directory<'a> {
                 "the filter's keys went through another codec; reading the table",
             ));
         }
+        let stored = u64_at(header, HASH_AT);
+        if !verified::is_intact(bytes, stored, || hash_of(bytes) == stored) {
+            return Err(Error::corrupt(
+                "a directory of partitions is not what was written; reading the table",
+            ));
+        }
         let (count, upper) = (u32_at(header, 32), u32_at(header, 36));
         let upper_bytes = if upper == NO_END { 0 } else { size(upper) };
         let entries_bytes = size(count).checked_mul(ENTRY_BYTES).ok_or_else(cut)?;
@@ -68,7 +79,7 @@ impl<'a> Directory<'a> {
         if last.len() != upper_bytes {
             return Err(cut());
         }
-        let file = FileId(*header[16..].first_chunk().expect("the header has 40 bytes"));
+        let file = FileId(*header[16..].first_chunk().expect("the header has 48 bytes"));
         let upper = (upper != NO_END).then_some(last);
         Ok(Self { level: level_of(header[1]), file, entries, ends, upper })
     }
@@ -87,8 +98,8 @@ impl<'a> Directory<'a> {
         (bytes > 0).then_some(place)
     }
 
-    /// The partitions that can hold a key between the bounds. Ends that do not hold together, which RocksDB's checksum
-    /// excludes, are searched in bounds.
+    /// The partitions that can hold a key between the bounds. Ends that do not hold together, which the hash excludes, are
+    /// searched in bounds.
     pub(crate) fn touched(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> Touched {
         let first = self.first_ending_above(lo);
         let end = self.count_beginning_below(hi);
@@ -142,6 +153,14 @@ impl<'a> Directory<'a> {
     fn end(&self, partition: usize) -> Option<&'a [u8]> {
         if partition + 1 < self.len() { Some(self.lower(partition + 1)) } else { self.upper }
     }
+}
+
+/// XXH3-64 over all bytes of a directory but the hash itself: over the hash of what is before it, as the seed, and what is
+/// after it.
+fn hash_of(directory: &[u8]) -> u64 {
+    const SEED: u64 = 0x4C41_4355_4E41_4431;
+    let (before, rest) = directory.split_at(HASH_AT);
+    hash_bytes(&rest[HEADER_BYTES - HASH_AT..], hash_bytes(before, SEED))
 }
 
 /// The number of the file that a property speaks of; `None` if its filter is in no file.
@@ -207,6 +226,8 @@ impl DirectoryBuilder {
         bytes.extend_from_slice(&self.entries);
         bytes.extend_from_slice(&self.ends);
         bytes.extend_from_slice(upper.unwrap_or_default());
+        let hash = hash_of(&bytes);
+        bytes[HASH_AT..HEADER_BYTES].copy_from_slice(&hash.to_le_bytes());
         Some(bytes)
     }
 }

@@ -50,6 +50,34 @@ fn damaged_properties_end_without_a_panic() {
     }
 }
 
+/// The bytes stay where they are, as a table's do: a table is known by the place of its property.
+#[test]
+fn a_damaged_payload_of_any_family_is_scanned() {
+    let seed = 6;
+    let mut rng = Rng::new(seed);
+    for family in lacuna_families::FAMILIES {
+        let guard = TableGuard::parse(&format!("{}@16 codec=fixed_be:8", family.example)).unwrap();
+        let intact = property(&guard, None, (0..500).map(|number| number << 20));
+        let tables: Vec<Vec<u8>> = (0..20)
+            .map(|_| {
+                let mut damaged = intact.clone();
+                let place = 80 + rng.index(damaged.len() - 80);
+                damaged[place] ^= 1 << rng.below(8);
+                damaged
+            })
+            .collect();
+        for (damaged, number) in
+            tables.iter().flat_map(|damaged| (0..500).map(move |number| (damaged, number)))
+        {
+            let asked = question(&guard, number << 20, (number << 20) + 1, Direction::Forward);
+            assert!(asked.may_contain(table(damaged)), "{}, seed {seed}: key {number}", family.example);
+        }
+        assert_eq!(guard.stats().scanned.corrupt, 20 * 500, "{}, seed {seed}", family.example);
+        assert!(question(&guard, 0, 1, Direction::Forward).may_contain(table(&intact)));
+        assert_eq!(guard.stats().scanned.total(), 20 * 500, "{}: an intact one is asked", family.example);
+    }
+}
+
 #[test]
 fn entries_of_unknown_types_are_keys_and_range_deletions_are_not() {
     let guard = TableGuard::parse("grafite@20 codec=fixed_be:8").unwrap();

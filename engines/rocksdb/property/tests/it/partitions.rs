@@ -321,6 +321,29 @@ fn damaged_directories_end_without_a_panic() {
 }
 
 #[test]
+fn any_flipped_bit_of_a_directory_is_maybe() {
+    let (folder, keys, property) = one_table("flips", 43);
+    let store = PartitionStore::open(folder.path(), 1 << 20).unwrap();
+    let guard = guard(SPEC, &store);
+    let flipped = |bit: usize| {
+        let mut damaged = property.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        damaged
+    };
+    // All at once, so that each has a place of its own.
+    let tables: Vec<Vec<u8>> = (0..property.len() * 8).map(flipped).collect();
+    for (bit, damaged) in tables.iter().enumerate() {
+        for key in keys.iter().step_by(97).chain(keys.last()) {
+            assert!(asks(&guard, damaged, &point(key)), "bit {bit}: {key:?} is lost");
+        }
+    }
+    let scanned = guard.stats().scanned;
+    assert_eq!(scanned.total(), scanned.corrupt + scanned.unsupported);
+    assert_eq!(scanned.total() as usize % tables.len(), 0, "every flip is met by every question: {scanned}");
+    assert!(!asks(&guard, &property, &absent(&keys[5])));
+}
+
+#[test]
 fn another_codec_and_no_store_are_unsupported() {
     let (folder, keys, property) = one_table("codec", 42);
     let store = PartitionStore::open(folder.path(), 1 << 20).unwrap();
