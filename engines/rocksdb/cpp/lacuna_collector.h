@@ -125,7 +125,7 @@ class Factory : public ROCKSDB_NAMESPACE::TablePropertiesCollectorFactory {
     return TablePropertiesCollectorFactory::PrepareOptions(config);
   }
 
-  // Never null but without memory: releases of RocksDB before 8.10 take no null.
+  // Never null but without memory: older releases of RocksDB take no null.
   ROCKSDB_NAMESPACE::TablePropertiesCollector* CreateTablePropertiesCollector(Context context) override {
     void* state = State();
     void* collector = state == nullptr ? nullptr : vtable_->create_collector(state, context.level_at_creation);

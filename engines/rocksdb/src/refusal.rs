@@ -38,13 +38,13 @@ fn refusal(comparator: &str) -> Error {
 
 /// The name of the comparator of a column family, unless it orders keys by their bytes.
 pub(crate) fn foreign_comparator(family: &impl AsColumnFamilyRef) -> Option<String> {
-    // SAFETY: whoever has the reference keeps the column family open.
+    // SAFETY: the column family is open as long as its handle is borrowed.
     unsafe { foreign_comparator_of(family.inner()) }
 }
 
 /// As [`foreign_comparator`], of the default column family.
 pub(crate) fn foreign_default_comparator(db: &impl AsRawPtr<ffi::rocksdb_t>) -> Option<String> {
-    // SAFETY: the database is open as long as it is borrowed. The handle is ours, and used by nobody after it is destroyed.
+    // SAFETY: the database is open as long as it is borrowed. The handle is ours, and is not used after it is destroyed.
     unsafe {
         let family = ffi::rocksdb_get_default_column_family_handle(db.as_raw_ptr());
         let name = foreign_comparator_of(family);

@@ -1,5 +1,5 @@
 // Reads of RocksDB that only C++ offers, with range filters: several ranges at once, several column families at once,
-// and rows of columns. Exits with 1 and a line if a row is lost or a filter is not asked.
+// and rows of columns; ranges over several prefixes, and tables that get no filter. Exits with 1 and a line if a row is lost or a filter is not asked.
 
 #include <cstdio>
 #include <functional>
@@ -9,7 +9,10 @@
 
 #include "check.h"
 #include "lacuna_rocksdb.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/multi_scan.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/table.h"
 #include "rocksdb/wide_columns.h"
 
 namespace {
@@ -134,6 +137,35 @@ void RowsOfColumnsAreFound(const Folder& folder) {
   Check(filters.counts().skipped > 100, "the table was skipped between its rows");
 }
 
+// RocksDB's Bloom filter over prefixes knows nothing of the prefix that a range begins with.
+void RangesAcrossPrefixesKeepTheirRows(const Folder& folder) {
+  lacuna::RangeFilters filters("surf@30");
+  auto options = WithFilters(filters);
+  ROCKSDB_NAMESPACE::BlockBasedTableOptions table;
+  table.filter_policy.reset(ROCKSDB_NAMESPACE::NewBloomFilterPolicy(10));
+  options.table_factory.reset(ROCKSDB_NAMESPACE::NewBlockBasedTableFactory(table));
+  options.prefix_extractor.reset(ROCKSDB_NAMESPACE::NewFixedPrefixTransform(4));
+  auto db = Open(options, folder / "prefixes");
+  Check(db->Put({}, "aaaa1", "value"));
+  Check(db->Put({}, "cccc1", "value"));
+  Check(db->Flush({}));
+  lacuna::RangeRead read(filters, "bbbb0", "cccc9");
+  std::unique_ptr<Iterator> rows(db->NewIterator(read.options()));
+  rows->SeekToFirst();
+  Check(rows->Valid() && rows->key() == "cccc1", "the row of another prefix is found");
+}
+
+// Older releases of RocksDB call every collector that they are given.
+void TablesWithoutAFilterHaveACollector() {
+  auto factory = lacuna::RangeFilters("off").CollectorFactory();
+  std::unique_ptr<ROCKSDB_NAMESPACE::TablePropertiesCollector> collector(factory->CreateTablePropertiesCollector({}));
+  Check(collector != nullptr, "there is a collector");
+  Check(collector->AddUserKey("key", "value", ROCKSDB_NAMESPACE::kEntryPut, 1, 1));
+  ROCKSDB_NAMESPACE::UserCollectedProperties properties;
+  Check(collector->Finish(&properties));
+  Check(properties.empty(), "it adds no property");
+}
+
 }  // namespace
 
 int main() {
@@ -141,6 +173,8 @@ int main() {
   AMultiScanNeedsTheFilterOfAllItsRanges(folder);
   IteratorsOverSeveralFamiliesLoseNoRows(folder);
   RowsOfColumnsAreFound(folder);
-  std::printf("several ranges, several families and rows of columns read the same with filters\n");
+  RangesAcrossPrefixesKeepTheirRows(folder);
+  TablesWithoutAFilterHaveACollector();
+  std::printf("several ranges, families and prefixes, and rows of columns read the same with filters\n");
   return 0;
 }

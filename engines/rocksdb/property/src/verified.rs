@@ -46,7 +46,6 @@ fn fingerprint(bytes: &[u8], stored: u64) -> u64 {
     (hash & !1).max(2)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the remainder is below the number of buckets")]
 fn bucket_of(fingerprint: u64) -> usize {
     ((fingerprint >> 1) % BUCKETS as u64) as usize
 }
