@@ -1,5 +1,6 @@
 // Reads of RocksDB that only C++ offers, with range filters: several ranges at once, several column families at once,
-// and rows of columns; ranges over several prefixes, and tables that get no filter. Exits with 1 and a line if a row is lost or a filter is not asked.
+// and rows of columns; ranges over several prefixes, and tables that get no filter. Exits with 1 and a line if a row is lost
+// or a filter is not asked.
 
 #include <cstdio>
 #include <functional>
