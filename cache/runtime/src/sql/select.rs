@@ -128,6 +128,7 @@ impl Sql {
                 Cut::After(key) => (key, after),
             };
             let bound = bound(key)?;
+            self.dialect.can_bound(&bound)?;
             self.dialect.can_say(&bound)?;
             self.text(" AND ").compared(column, described, domain).text(sign).value(&bound);
         }

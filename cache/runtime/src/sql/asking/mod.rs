@@ -161,6 +161,7 @@ impl Recognised {
                 Source::Param(number) => &params[*number],
                 Source::Literal(value) => value,
             };
+            dialect.can_bound(value)?;
             let mut value = schema.fitted(place, value.clone());
             if let SqlValue::Text(text) = &mut value
                 && schema.described[place].is_blank_padded(dialect)

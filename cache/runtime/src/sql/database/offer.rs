@@ -99,6 +99,20 @@ impl Dialect {
         }
     }
 
+    /// Checks that `value` can bound a range. NaN is above all numbers here. SQLite and MariaDB, whose columns never hold it,
+    /// find no row below it, and the range would be known to be empty.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it cannot.
+    pub(crate) fn can_bound(self, value: &SqlValue) -> Result<()> {
+        match value {
+            SqlValue::Float(number) if number.is_nan() && self != Self::Postgres => {
+                Err(Error::invalid_input("NaN bounds no range: a column of this database holds numbers only"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks that SQL of the database can express `value`. It may take an inexpressible value for NULL, and find
     /// nothing.
     ///

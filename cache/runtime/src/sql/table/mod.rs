@@ -165,10 +165,14 @@ impl Table {
         let bound = |bound: Bound<&V>| bound.map(|value| value.clone().into());
         let (lo, hi): (Bound<SqlValue>, Bound<SqlValue>) =
             (bound(range.start_bound()), bound(range.end_bound()));
+        let key = |value: &SqlValue| {
+            self.dialect.can_bound(value)?;
+            key(domain, value)
+        };
         let value = |bound: &Bound<SqlValue>| -> Result<Bound<Option<RangeKey>>> {
             Ok(match bound {
-                Bound::Included(value) => Bound::Included(key(domain, value)?),
-                Bound::Excluded(value) => Bound::Excluded(key(domain, value)?),
+                Bound::Included(value) => Bound::Included(key(value)?),
+                Bound::Excluded(value) => Bound::Excluded(key(value)?),
                 Bound::Unbounded => Bound::Unbounded,
             })
         };

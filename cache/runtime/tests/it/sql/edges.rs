@@ -1,9 +1,13 @@
 //! Bad input, and ends of domains.
 
+use std::ops::Bound;
+
 use lacuna_cache::sql::{DomainType, Options, Schema, SqlValue, Table, WriteError};
 use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
+use crate::sql::values::{self, sqlite};
 use crate::sql::world::Place;
 
 async fn table(place: &Place, columns: &str, schema: Schema) -> (lacuna_cache::sql::Cache, Table) {
@@ -103,4 +107,39 @@ async fn a_database_that_is_gone_is_unavailable() {
     assert_eq!(things.get("size", 1..=2).await.unwrap_err().kind(), ErrorKind::Unavailable);
     let write = things.insert([("id", 1.into()), ("size", 1.into())]).await;
     assert!(matches!(write, Err(WriteError::NotDone(_))), "{write:?}");
+}
+
+/// NaN is above all numbers here and for PostgreSQL; other databases find no row below it.
+async fn no_row_is_hidden_by_a_bound_that_is_no_number(url: &str, is_refused: bool) {
+    let schema = Schema::new("things", "id").with_domain("weight", DomainType::Float);
+    let columns = "id BIGINT PRIMARY KEY, weight DOUBLE PRECISION";
+    let (cache, things) = values::table(url, columns, schema).await;
+    things.insert([("id", 1.into()), ("weight", 1.5.into())]).await.unwrap();
+    for lo in [Bound::Unbounded, Bound::Included(0.0)] {
+        match things.get("weight", (lo, Bound::Included(f64::NAN))).await {
+            Ok(rows) => assert!(!is_refused && rows.len() == 1, "{url}: {rows:?}"),
+            Err(error) => assert!(is_refused && error.kind() == ErrorKind::InvalidInput, "{url}: {error}"),
+        }
+    }
+    let sql = if is_refused {
+        "SELECT id FROM things WHERE weight <= ?"
+    } else {
+        "SELECT id FROM things WHERE weight <= $1"
+    };
+    assert_eq!(things.query(sql, &[f64::NAN.into()]).await.is_err(), is_refused, "{url}");
+    assert_eq!(things.delete_range("weight", f64::NAN..).await.is_err(), is_refused, "{url}");
+    assert_eq!(things.get("weight", 0.0..=9.0).await.unwrap().len(), 1, "{url}: it is there");
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bound_that_is_no_number_hides_no_row() {
+    let place = Place::new();
+    no_row_is_hidden_by_a_bound_that_is_no_number(&sqlite(&place), true).await;
+    if let Some(server) = MariaDb::start() {
+        no_row_is_hidden_by_a_bound_that_is_no_number(&server.url(), true).await;
+    }
+    if let Some(server) = Postgres::start() {
+        no_row_is_hidden_by_a_bound_that_is_no_number(&server.url(), false).await;
+    }
 }
