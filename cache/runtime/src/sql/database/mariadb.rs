@@ -104,25 +104,77 @@ fn moment(is_day: bool, bytes: &[u8]) -> SqlValue {
     SqlValue::Timestamp(moment.expect("years have two bytes"))
 }
 
-/// By the class of the error code if it has one. Of the others, no memory, disk or connections, unavailable locks,
-/// missing rights and a read-only server are temporary; a commit that failed, or a connection that was killed,
-/// may have been executed.
 fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
     let number = error
         .try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>()
         .map_or(0, sqlx::mysql::MySqlDatabaseError::number);
-    match number {
-        1180 | 1317 | 1927 => return FailureKind::Unknown,
-        1020 | 1021 | 1026 | 1030 | 1037 | 1040 | 1041 | 1044 | 1114 | 1142 | 1143 | 1203 | 1205 | 1206
-        | 1290 | 1792 | 1836 => {
-            return FailureKind::Later;
-        }
-        _ => {}
-    }
-    match error.code().as_deref().and_then(|code| code.get(..2)) {
+    kind_of_number(number, error.code().as_deref().and_then(|code| code.get(..2)))
+}
+
+/// By the number of an error, and the class of its code. A commit that failed, or a connection that was killed, may have been
+/// executed. What is wrong with a statement, its values or its rows is permanent. Everything else is temporary (no memory,
+/// disk, connection or lock, a host that is blocked, a password that has expired, a read-only server), as a right may be
+/// that is missing.
+fn kind_of_number(number: u16, class: Option<&str>) -> FailureKind {
+    match (number, class) {
+        (1180 | 1317 | 1927, _) => FailureKind::Unknown,
+        // Of other classes: a missing right or database, too many connections or prepared statements.
+        (1040 | 1044 | 1049 | 1142 | 1143 | 1203 | 1226 | 1227 | 1370 | 1461, _) => FailureKind::Later,
+        (_, Some("08" | "70")) => FailureKind::Unknown,
         // A deadlock, or a password that is being changed.
-        Some("28" | "40") => FailureKind::Later,
-        Some("08" | "70") => FailureKind::Unknown,
-        _ => FailureKind::Never,
+        (_, Some("28" | "40")) => FailureKind::Later,
+        (_, Some("01" | "0A" | "21" | "22" | "23" | "42" | "44" | "45")) => FailureKind::Never,
+        // Without a class of their own. A table that a statement reads and writes, or cannot write; what cannot be
+        // prepared; types and collations that do not go together; a text that is none; a column without a default; a value
+        // of another type or for no partition; an error that a trigger raised; an entry that is too long for an index; a
+        // generated column; a check; a document.
+        (
+            1093 | 1111 | 1210 | 1221 | 1267 | 1270 | 1271 | 1273 | 1288 | 1295 | 1300 | 1364 | 1366 | 1369
+            | 1411 | 1442 | 1526 | 1643 | 1644 | 1709 | 1748 | 1906 | 1977 | 3105 | 3140 | 3819 | 4025 | 4078
+            | 4079,
+            _,
+        ) => FailureKind::Never,
+        _ => FailureKind::Later,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wrong_with_a_write_is_permanent() {
+        let later = [
+            (1040, Some("08")),
+            (1129, None),
+            (1130, None),
+            (1135, Some("HY")),
+            (1205, Some("HY")),
+            (1213, Some("40")),
+            (1226, Some("42")),
+            (1049, Some("42")),
+            (1461, Some("42")),
+            (1615, Some("HY")),
+            (1637, Some("HY")),
+            (1820, Some("HY")),
+            (1862, Some("HY")),
+        ];
+        for (number, class) in later {
+            assert_eq!(kind_of_number(number, class), FailureKind::Later, "{number}");
+        }
+        let never = [
+            (1062, Some("23")),
+            (1064, Some("42")),
+            (1136, Some("21")),
+            (1146, Some("42")),
+            (1264, Some("22")),
+            (1265, Some("01")),
+            (1364, Some("HY")),
+            (1644, Some("45")),
+            (4025, Some("23")),
+        ];
+        for (number, class) in never {
+            assert_eq!(kind_of_number(number, class), FailureKind::Never, "{number}");
+        }
     }
 }

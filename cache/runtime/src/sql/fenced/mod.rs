@@ -81,7 +81,7 @@ impl FencedTable {
         let slot = self.slots.take();
         let mut transaction = match self.database.begin().await {
             Ok(begun) => begun,
-            Err(failure) => return refused(&call, None, failure),
+            Err(failure) => return refused(&call, None, before_write(failure)),
         };
         let done = match &call {
             StoreCall::Fence => self.raise_fence(&mut *transaction, range, epoch).await,
@@ -156,6 +156,11 @@ impl FencedTable {
         let value = stamped(&query.stamps, encode(question.column_count(), &rows));
         Ok(StoreReply::Rows(Rows { value, is_empty: false, last: None }).into())
     }
+}
+
+/// A failure before the first statement of a write, which says nothing of the write: it may succeed later.
+fn before_write(failure: Failure) -> Failure {
+    Failure { kind: FailureKind::Later, ..failure }
 }
 
 /// A transaction that certainly changed nothing. An owner that begins gets an error instead of a refusal: it tries

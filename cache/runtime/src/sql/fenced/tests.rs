@@ -372,3 +372,60 @@ async fn fences_outlive_a_server_that_forgets_commits(url: &str) {
     world.database().run("SELECT pg_reload_conf()").await.unwrap();
     world.database().close().await;
 }
+
+/// What fails before the first statement of a write says nothing of the write: it is tried again, and not given up.
+async fn a_missing_fence_refuses_no_write_for_good(url: &str) {
+    let world = World::open(url).await;
+    let [StoreCall::Write(command), ..] = &world.writes()[..] else { panic!("four writes") };
+    let apply = StoreCall::Apply(vec![(1, Some(command.clone()))]);
+    world.database().run("ALTER TABLE lacuna_fence RENAME TO kept").await.unwrap();
+    assert_eq!(world.call(OLD, apply.clone()).await, StoreReply::Refused { lsn: Some(1), retry: true });
+    world.database().run("ALTER TABLE kept RENAME TO lacuna_fence").await.unwrap();
+    assert_eq!(world.call(OLD, apply).await, StoreReply::Done);
+    assert_eq!(world.rows().await[0], [1.into(), 99.into()]);
+    world.database().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn buffered_writes_wait_while_their_fence_is_missing() {
+    a_missing_fence_refuses_no_write_for_good("sqlite::memory:").await;
+    if let Some(server) = Postgres::start() {
+        a_missing_fence_refuses_no_write_for_good(&server.url()).await;
+    }
+    if let Some(server) = MariaDb::start() {
+        a_missing_fence_refuses_no_write_for_good(&server.url()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn buffered_writes_wait_while_mariadb_takes_no_more_connections() {
+    let Some(server) = MariaDb::start() else { return };
+    let world = World::open(&server.url()).await;
+    let user =
+        "CREATE USER few@'127.0.0.1' WITH MAX_USER_CONNECTIONS 2; GRANT ALL ON test.* TO few@'127.0.0.1'";
+    world.database().run(user).await.unwrap();
+    let few = database::open(&server.url().replacen("root@", "few@", 1)).await.unwrap();
+    let table = FencedTable {
+        database: few.clone(),
+        schema: world.table.schema.clone(),
+        is_buffering: true,
+        slots: Slots::default(),
+        mark: None,
+        _watchdog: None,
+        _lock: None,
+    };
+    let mut held = Vec::new();
+    while held.len() < 2 {
+        held.extend(few.begin().await.ok());
+    }
+    let writes = world.writes();
+    let [StoreCall::Write(command), ..] = &writes[..] else { panic!("four writes") };
+    let apply = StoreCall::Apply(vec![(1, Some(command.clone()))]);
+    for (call, lsn) in [(apply, Some(1)), (writes[0].clone(), None)] {
+        let answer = table.call(world.range, OLD, call).await.unwrap();
+        assert_eq!(answer.reply, StoreReply::Refused { lsn, retry: true }, "{:?}", answer.why);
+    }
+    drop(held);
+    few.close().await;
+    world.database().close().await;
+}

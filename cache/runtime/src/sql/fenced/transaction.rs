@@ -7,9 +7,9 @@
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply, StoreState};
 use lacuna_cache_protocol::{Error, ErrorKind};
 
-use super::FencedTable;
 use super::row::{integer, number};
 use super::slots::{Slot, raise_slots};
+use super::{FencedTable, before_write};
 use crate::sql::database::{Failure, FailureKind, Table, Transaction};
 use crate::sql::statement::{SqlWrite, Statement};
 
@@ -34,7 +34,7 @@ impl FencedTable {
             mark.unwrap_or_default(),
             dialect.placeholder(1)
         );
-        open.query(&Statement::new(sql).with(i64::from(range.0))).await
+        open.query(&Statement::new(sql).with(i64::from(range.0))).await.map_err(before_write)
     }
 
     /// Whether the fence is at this epoch; it stays there until the transaction ends.
@@ -50,7 +50,8 @@ impl FencedTable {
             return self.check_under(open, range, epoch, dialect.shared_lock()).await.map(drop);
         }
         let mark = dialect.mark_of_fence(self.mark.as_ref()).map(|mark| format!(", {mark}"));
-        let found = open.query(&slot.query(dialect, &mark.unwrap_or_default(), range)).await?;
+        let found = open.query(&slot.query(dialect, &mark.unwrap_or_default(), range)).await;
+        let found = found.map_err(before_write)?;
         if number(&found, 0) == Some(epoch.0) { Ok(()) } else { Err(Undone::Fenced) }
     }
 
