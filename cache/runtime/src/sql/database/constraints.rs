@@ -20,7 +20,7 @@ pub(crate) struct Constraints {
     /// Columns with constraints other than the primary key: unique indexes, checks, foreign keys, domains, and indexes
     /// whose entries, of several values of any length, may become too long.
     pub(crate) columns: BTreeSet<String>,
-    /// Whether other columns than those of the primary key must be unique.
+    /// Whether other columns than those of the primary key must be unique, or a part of one.
     pub(crate) has_other_keys: bool,
     /// Whether rows of other tables refer to rows of this one.
     pub(crate) is_referred_to: bool,
@@ -92,7 +92,7 @@ const POSTGRES: Queries = Queries {
          AND (conkey IS NULL OR contype NOT IN ('c', 'f', 'n', 'p', 'u', 'x'))",
     ],
     unique: "SELECT attname::text FROM pg_attribute JOIN pg_index ON attrelid = indrelid AND attnum = ANY (indkey) \
-             WHERE indrelid = to_regclass($1::text) AND (indisunique OR indisexclusion) AND NOT indisprimary",
+             WHERE indrelid = to_regclass($1::text) AND (indisexclusion OR (indisunique AND NOT indisprimary))",
     columns: "SELECT attname::text FROM pg_attribute JOIN pg_constraint ON attrelid = conrelid AND attnum = ANY (conkey) \
               WHERE conrelid = to_regclass($1::text) AND contype IN ('c', 'f', 'x') \
               UNION SELECT attname::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid \
@@ -116,7 +116,7 @@ const MARIADB: Queries = Queries {
          AND CREATE_OPTIONS LIKE '%partitioned%'",
     ],
     unique: "SELECT COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
-             AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY'",
+             AND NON_UNIQUE = 0 AND (INDEX_NAME <> 'PRIMARY' OR SUB_PART IS NOT NULL)",
     columns: "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
               AND REFERENCED_TABLE_NAME IS NOT NULL",
     referring: "SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE \

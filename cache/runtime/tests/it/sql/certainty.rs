@@ -219,3 +219,27 @@ async fn what_postgres_alone_refuses_is_in_doubt() {
     assert!(log.has(things.update(&row, [("note", 2.into())])).await);
     cache.stop().await.unwrap();
 }
+
+/// Paths that begin alike are one key for an index of their beginnings.
+#[tokio::test]
+async fn a_key_that_is_unique_by_its_beginning_is_never_known_to_be_free() {
+    let Some(server) = MariaDb::start() else { return };
+    let log = Arc::new(CountingLog::default());
+    let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let sql = "CREATE TABLE things (path VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL, \
+               note BIGINT, PRIMARY KEY (path(8)))";
+    cache.run_sql(sql).await.unwrap();
+    let schema = Schema::new("things", "path").with_domain("path", DomainType::Text);
+    let things = cache.table(schema).await.unwrap();
+    let row = |path: &str| [("path", path.into()), ("note", 1.into())];
+    assert!(things.get("path", "/".."~").await.unwrap().is_empty());
+    things.insert(row("/home/a/one")).await.unwrap();
+    let first = things.get("path", "/".."~").await.unwrap().remove(0);
+    let refused = things.insert(row("/home/a/two")).await;
+    assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+    assert_eq!(log.appends.load(Ordering::Relaxed), 0);
+    things.get("path", "/".."~").await.unwrap();
+    assert!(log.has(things.update(&first, [("note", 2.into())])).await, "no key is taken or freed");
+    cache.stop().await.unwrap();
+}
