@@ -17,9 +17,11 @@ pub(crate) fn takes(dialect: Dialect, column: &Column, value: &SqlValue) -> bool
     let declared = column.declared.as_str();
     match (column.kind, value) {
         (_, SqlValue::Null)
-        | (ColumnKind::Float | ColumnKind::Single, SqlValue::Float(_))
         | (ColumnKind::Bool, SqlValue::Bool(_))
         | (ColumnKind::Uuid { .. }, SqlValue::Uuid(_)) => true,
+        (ColumnKind::Float | ColumnKind::Single, SqlValue::Float(value)) => {
+            !declared.contains("unsigned") || *value >= 0.0
+        }
         (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Integer(value)) => {
             dialect == Dialect::Sqlite
                 || integers(dialect, declared).is_some_and(|range| range.contains(value))
@@ -111,7 +113,7 @@ mod tests {
         let stamp = ColumnKind::Moment { digits: 6, is_stamp: true };
         let day = |year| SqlValue::date(year, 1, 1).unwrap();
         let year_2100 = SqlValue::Timestamp(4_102_444_800_000_000);
-        let cases: [(Dialect, ColumnKind, &str, SqlValue, bool); 25] = [
+        let cases: [(Dialect, ColumnKind, &str, SqlValue, bool); 30] = [
             (Postgres, ColumnKind::Integer, "integer", i64::from(i32::MAX).into(), true),
             (Postgres, ColumnKind::Integer, "integer", (i64::from(i32::MAX) + 1).into(), false),
             (Postgres, ColumnKind::Integer, "smallint", (-32_769).into(), false),
@@ -132,6 +134,11 @@ mod tests {
             (Postgres, ColumnKind::Uuid { is_ordered: true }, "uuid", [1; 16].into(), true),
             (Postgres, ColumnKind::Other, "inet", "10.0.0.1".into(), false),
             (MariaDb, ColumnKind::Integer, "bigint(20) unsigned", u64::MAX.into(), false),
+            (MariaDb, ColumnKind::Float, "double unsigned", (-0.5).into(), false),
+            (MariaDb, ColumnKind::Float, "double unsigned", 0.5.into(), true),
+            (MariaDb, ColumnKind::Float, "double", (-0.5).into(), true),
+            (MariaDb, ColumnKind::Single, "float unsigned", (-0.5).into(), false),
+            (Postgres, ColumnKind::Float, "double precision", (-0.5).into(), true),
             (MariaDb, price, "decimal(4,2)", SqlValue::decimal("99.99").unwrap(), true),
             (MariaDb, price, "decimal(4,2)", SqlValue::decimal("100.00").unwrap(), false),
             (MariaDb, ColumnKind::Date, "date", day(999), false),

@@ -243,3 +243,24 @@ async fn a_key_that_is_unique_by_its_beginning_is_never_known_to_be_free() {
     assert!(log.has(things.update(&first, [("note", 2.into())])).await, "no key is taken or freed");
     cache.stop().await.unwrap();
 }
+
+#[tokio::test]
+async fn a_negative_number_for_an_unsigned_float_is_in_doubt() {
+    let Some(server) = MariaDb::start() else { return };
+    let log = Arc::new(CountingLog::default());
+    let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let sql = "CREATE TABLE things (id BIGINT PRIMARY KEY, wide DOUBLE UNSIGNED, narrow FLOAT UNSIGNED); \
+               INSERT INTO things VALUES (1, 1, 1)";
+    cache.run_sql(sql).await.unwrap();
+    let things =
+        cache.table(Schema::new("things", "id").with_domain("id", DomainType::Integer)).await.unwrap();
+    let row = things.get("id", 0..=9).await.unwrap().remove(0);
+    for column in ["wide", "narrow"] {
+        let refused = things.update(&row, [(column, (-1.0).into())]).await;
+        assert!(matches!(refused, Err(WriteError::Refused(_))), "{column}: {refused:?}");
+        things.get("id", 0..=9).await.unwrap();
+        assert!(log.has(things.update(&row, [(column, 2.0.into())])).await, "{column}");
+    }
+    cache.stop().await.unwrap();
+}
