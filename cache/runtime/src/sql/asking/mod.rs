@@ -117,7 +117,7 @@ impl Recognised {
                 format!("its text and values have {} bytes, of at most {MAX_BYTES}", question.len());
             return Err(refused(message));
         }
-        // The result of an empty interval depends on no row. The empty key is that of no value.
+        // The result of an empty interval depends on no row, so it may stand under any key.
         let interval = interval.unwrap_or_else(|| Interval::point(RangeKey::from_bytes(b"")));
         let fingerprint = schema.fingerprint();
         Ok(Query {

@@ -96,6 +96,11 @@ impl Question {
         self.pieces == [Piece::Stamp]
     }
 
+    /// Whether the result depends on rows. It does not where the bounds of a statement exclude each other.
+    pub(crate) fn asks_rows(&self) -> bool {
+        self.pieces.contains(&Piece::Interval)
+    }
+
     /// Columns of the result.
     pub(crate) const fn column_count(&self) -> usize {
         self.column_count

@@ -277,10 +277,14 @@ impl Transaction {
     pub async fn query(&mut self, table: &Table, sql: &str, params: &[SqlValue]) -> Result<Answer> {
         let recognised = table.recognised(sql)?;
         let query = recognised.query(table.dialect, &table.schema, params)?;
-        self.check_read(table, &query)?;
+        let question = Question::read(query.question.as_deref().unwrap_or_default())?;
+        if question.asks_rows() {
+            self.check_read(table, &query)?;
+        } else {
+            self.part(table)?;
+        }
         self.check_joined(recognised.joined())?;
-        let question = query.question.as_deref().unwrap_or_default();
-        let statement = Question::read(question)?.statement(table.dialect, &table.schema, &query)?;
+        let statement = question.statement(table.dialect, &table.schema, &query)?;
         let rows = self.running.query(&statement).await?;
         Ok(recognised.answer(&table.schema, rows))
     }

@@ -222,3 +222,30 @@ async fn what_a_transaction_does_not_hold_is_refused_with_the_way_to_hold_it() {
         assert_eq!(wrong.begin().await.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_empty_text_is_held_like_other_texts() {
+    let place = Place::new();
+    let cache = place.open(Policy::WriteBack).await;
+    cache.run_sql("CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT, note INTEGER)").await.unwrap();
+    let schema = Schema::new("words", "id").with_domain("id", DomainType::Integer);
+    let words = cache.table(schema.with_domain("word", DomainType::Text)).await.unwrap();
+    words.insert([("id", 1.into()), ("word", "".into()), ("note", 1.into())]).await.unwrap();
+    let row = words.get("word", ""..="z").await.unwrap().remove(0);
+    // Acknowledged, and not in the database yet.
+    words.update(&row, [("note", 2.into())]).await.unwrap();
+    let mut open =
+        cache.transaction().on(&words, "word", "m"..="p").on(&words, "id", 5..=9).begin().await.unwrap();
+    let empty = open.get(&words, "word", ""..="").await.unwrap_err();
+    assert_eq!(empty.kind(), ErrorKind::InvalidInput);
+    let sql = "SELECT COUNT(*) FROM words WHERE word = ?";
+    let empty = open.query(&words, sql, &["".into()]).await.unwrap_err();
+    assert_eq!(empty.kind(), ErrorKind::InvalidInput);
+    let nothing = "SELECT COUNT(*) FROM words WHERE word > 'b' AND word < 'a'";
+    assert_eq!(open.query(&words, nothing, &[]).await.unwrap().rows(), [[SqlValue::from(0)]]);
+    open.rollback().await;
+    let mut open = cache.transaction().on(&words, "word", ""..="").begin().await.unwrap();
+    assert_eq!(open.get(&words, "word", ""..="").await.unwrap()[0].integer("note"), Some(2));
+    open.rollback().await;
+    cache.stop().await.unwrap();
+}
