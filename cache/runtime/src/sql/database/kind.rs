@@ -101,6 +101,11 @@ impl Column {
         let is_padded = matches!(name, "character" | "bpchar") && !self.declared.contains("varying");
         dialect == Dialect::Postgres && self.kind == ColumnKind::Text && is_padded
     }
+
+    /// Whether SQLite leaves texts in it as they are; otherwise it makes numbers of those that look like numbers.
+    pub(crate) fn keeps_texts(&self) -> bool {
+        matches!(self.kind, ColumnKind::Text | ColumnKind::Blob) || self.declared.is_empty()
+    }
 }
 
 impl ColumnKind {

@@ -15,15 +15,16 @@ impl Dialect {
     pub(crate) fn offers(self, name: &str, column: &Column, domain: DomainType) -> Result<()> {
         let is_offered = match (self, domain) {
             // Any column of SQLite may hold any value, which the order of the key follows if the types are those
-            // of the domain. Whole numbers beyond 2^53 have no exact order among floats.
+            // of the domain. A column of floats rounds whole numbers beyond 2^53, one of texts turns numbers into texts,
+            // and one of numbers texts into numbers, bounds included.
             (
                 Self::Sqlite,
                 DomainType::Decimal { .. } | DomainType::Date | DomainType::Bool | DomainType::Uuid,
             ) => false,
-            (Self::Sqlite, DomainType::Text) => column.order != TextOrder::Foreign,
+            (Self::Sqlite, DomainType::Text) => column.order != TextOrder::Foreign && column.keeps_texts(),
             (Self::Sqlite, DomainType::Float) => column.kind == ColumnKind::Float,
             (Self::Sqlite, DomainType::Bytes) => column.kind == ColumnKind::Blob,
-            (Self::Sqlite, _) => true,
+            (Self::Sqlite, _) => !matches!(column.kind, ColumnKind::Text | ColumnKind::Float),
             // Texts of these types (an enumeration) are compared by their bytes, but the database may order them
             // differently.
             (Self::MariaDb, DomainType::Text) if matches!(column.kind, ColumnKind::Label { .. }) => true,
@@ -45,20 +46,32 @@ impl Dialect {
                 "SQLite has no exact decimals; keep whole numbers of the smallest unit, as Integer".to_owned()
             }
             (Self::Sqlite, DomainType::Date, _) => {
-                "SQLite has no days; keep them as texts like 2024-05-01, as Text, or count them, as Integer"
+                "SQLite has no days; keep them as texts like 2024-05-01 in a column that is declared TEXT, as Text, or \
+                 count them, as Integer"
                     .to_owned()
             }
             (Self::Sqlite, DomainType::Bool, _) => {
                 "SQLite has 0 and 1 instead; register it as Integer".to_owned()
             }
             (Self::Sqlite, DomainType::Uuid, _) => {
-                "keep UUIDs as texts, as Text, or in a column that is declared BLOB, as Bytes".to_owned()
+                "keep UUIDs in a column that is declared TEXT, as Text, or in one that is declared BLOB, as Bytes"
+                    .to_owned()
             }
             (Self::Sqlite, DomainType::Bytes, _) => "declare the column BLOB".to_owned(),
+            (Self::Sqlite, DomainType::Text, kind) if !matches!(kind, ColumnKind::Text | ColumnKind::Blob) => {
+                "SQLite turns texts in it into numbers where it can; declare the column TEXT".to_owned()
+            }
             (Self::Sqlite, DomainType::Text, _) => {
                 "the file keeps texts in UTF-16, which has another order; make it with PRAGMA encoding = 'UTF-8'".to_owned()
             }
-            (Self::Sqlite, ..) => "declare the column REAL".to_owned(),
+            (Self::Sqlite, DomainType::Float, _) => "declare the column REAL".to_owned(),
+            (Self::Sqlite, _, ColumnKind::Float) => {
+                "SQLite rounds whole numbers in it; declare the column INTEGER".to_owned()
+            }
+            (Self::Sqlite, ..) => {
+                "SQLite turns numbers in it into texts, which have another order; declare the column INTEGER"
+                    .to_owned()
+            }
             (_, _, ColumnKind::Uuid { is_ordered: false }) => {
                 "MariaDB does not order UUIDs by their bytes; declare the column BINARY(16), as Bytes, or \
                  CHAR(36) CHARACTER SET ascii, as Text"

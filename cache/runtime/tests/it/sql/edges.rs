@@ -143,3 +143,21 @@ async fn a_bound_that_is_no_number_hides_no_row() {
         no_row_is_hidden_by_a_bound_that_is_no_number(&server.url(), false).await;
     }
 }
+
+#[tokio::test]
+async fn a_column_of_sqlite_without_a_type_keeps_numbers_and_texts() {
+    for domain in [DomainType::Integer, DomainType::Text] {
+        let place = Place::new();
+        let schema = Schema::new("things", "id").with_domain("code", domain);
+        let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, code", schema).await;
+        let code = |number: i64| match domain {
+            DomainType::Text => SqlValue::Text(number.to_string()),
+            _ => SqlValue::Integer(number),
+        };
+        things.insert([("id", 1.into()), ("code", code(12))]).await.unwrap();
+        let count = async |lo, hi| things.get("code", code(lo)..=code(hi)).await.unwrap().len();
+        // The text 12 lies before the text 5.
+        let is_number = domain == DomainType::Integer;
+        assert_eq!((count(5, 20).await, count(1, 2).await), if is_number { (1, 0) } else { (0, 1) });
+    }
+}

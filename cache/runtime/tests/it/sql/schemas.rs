@@ -44,6 +44,13 @@ async fn columns_without_our_order_are_refused_by_sqlite() {
         ("UUID", DomainType::Uuid, "as Text"),
         ("BOOLEAN", DomainType::Bool, "as Integer"),
         ("TEXT", DomainType::Bytes, "BLOB"),
+        ("TEXT", DomainType::Integer, "declare the column INTEGER"),
+        ("VARCHAR(9)", DomainType::Unsigned, "declare the column INTEGER"),
+        ("TEXT", DomainType::Timestamp, "declare the column INTEGER"),
+        ("DOUBLE", DomainType::Integer, "declare the column INTEGER"),
+        ("INTEGER", DomainType::Text, "declare the column TEXT"),
+        ("REAL", DomainType::Text, "declare the column TEXT"),
+        ("NUMERIC", DomainType::Text, "declare the column TEXT"),
     ];
     columns_are_refused(&sqlite(&place), &cases).await;
     for rule in ["ON CONFLICT REPLACE", "on  conflict\nreplace", "ON CONFLICT FAIL"] {
