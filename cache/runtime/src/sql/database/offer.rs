@@ -140,6 +140,9 @@ impl Dialect {
             (Self::Sqlite, SqlValue::Timestamp(_)) => {
                 return refused("in SQLite moments are whole numbers, in columns that are declared INTEGER");
             }
+            (Self::Sqlite, SqlValue::Unsigned(number)) if i64::try_from(*number).is_err() => {
+                return refused("SQLite has whole numbers up to 2^63 - 1, and rounds those beyond to floats");
+            }
             (Self::MariaDb, SqlValue::Date(date)) => i64::from(date.days),
             (Self::MariaDb, SqlValue::Timestamp(micros)) => calendar::day_and_micros(*micros).0,
             _ => return Ok(()),

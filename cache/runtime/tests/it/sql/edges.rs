@@ -145,6 +145,21 @@ async fn a_bound_that_is_no_number_hides_no_row() {
 }
 
 #[tokio::test]
+async fn whole_numbers_that_sqlite_rounds_are_refused() {
+    let place = Place::new();
+    let schema = Schema::new("things", "id").with_domain("size", DomainType::Unsigned);
+    let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER", schema).await;
+    let largest = i64::MAX.cast_unsigned();
+    things.insert([("id", 1.into()), ("size", largest.into())]).await.unwrap();
+    for beyond in [largest + 1, largest + 2] {
+        let refused = things.insert([("id", 2.into()), ("size", beyond.into())]).await;
+        assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+        assert_eq!(things.get("size", beyond..).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    }
+    assert_eq!(things.get("size", largest..).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_column_of_sqlite_without_a_type_keeps_numbers_and_texts() {
     for domain in [DomainType::Integer, DomainType::Text] {
         let place = Place::new();
