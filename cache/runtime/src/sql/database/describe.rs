@@ -31,7 +31,7 @@ pub(crate) struct Described {
 impl Dialect {
     /// Schema and name, whether it is found without its schema, whether writes to it can be fenced, and its
     /// definition. It must be a table with transactions (a view, or a part of another table, would be a second way
-    /// to the same rows).
+    /// to the same rows, and a key need not be unique in a table with those that inherit from it).
     const fn table_query(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -40,8 +40,8 @@ impl Dialect {
             }
             Self::Postgres => {
                 "SELECT nspname::text, relname::text, CASE WHEN pg_table_is_visible(pg_class.oid) THEN 't' ELSE '' END, \
-                 CASE WHEN relkind IN ('r', 'p') AND relpersistence <> 't' AND NOT EXISTS \
-                 (SELECT 1 FROM pg_inherits WHERE inhrelid = pg_class.oid) THEN 't' ELSE '' END, '' \
+                 CASE WHEN relkind IN ('r', 'p') AND relpersistence <> 't' AND NOT EXISTS (SELECT 1 FROM pg_inherits \
+                 WHERE inhrelid = pg_class.oid OR (inhparent = pg_class.oid AND relkind = 'r')) THEN 't' ELSE '' END, '' \
                  FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass($1::text)"
             }
             Self::MariaDb => {
@@ -172,8 +172,8 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
     let Located { name, full, is_fenceable } = located(database, table).await?;
     if !is_fenceable {
         let message = format!(
-            "{table} is not a table whose writes can be fenced: a view, a part of another, without transactions, or one that \
-             resolves conflicts on its own"
+            "{table} is not a table whose writes can be fenced: a view, a part of another, one that others \
+             inherit from, without transactions, or one that resolves conflicts on its own"
         );
         return Err(Error::invalid_input(message));
     }

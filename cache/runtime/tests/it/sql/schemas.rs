@@ -208,3 +208,20 @@ async fn rows_that_others_change_are_noticed(url: &str) {
                    FOREIGN KEY (parent) REFERENCES things (id) ON DELETE CASCADE)";
     assert!(refusal(url, cascade, schema()).await.contains("with_triggers"));
 }
+
+/// One key may be in the table and in one that inherits from it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_of_postgres_that_others_inherit_from_is_refused() {
+    let Some(server) = Postgres::start() else { return };
+    let cache = patient(server.url()).open().await.unwrap();
+    let sql =
+        "CREATE TABLE parent (id BIGINT PRIMARY KEY, value BIGINT); CREATE TABLE heir () INHERITS (parent)";
+    cache.run_sql(sql).await.unwrap();
+    let schema = || Schema::new("parent", "id").with_domain("value", DomainType::Integer);
+    let refused = cache.table(schema()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    assert!(refused.to_string().contains("inherit"), "{refused}");
+    cache.run_sql("DROP TABLE heir").await.unwrap();
+    cache.table(schema()).await.expect("no table inherits from it any more");
+    cache.stop().await.unwrap();
+}
