@@ -35,10 +35,12 @@ impl MariaDb {
         check(&options, &place).await?;
         // A single statement is committed when it is answered, whatever the configuration of the server says. A value that
         // a column cannot hold is refused: otherwise it would become another one, in a place that the cache does not know.
-        // Other modes would read `CHAR` with its padding, or store NULL for an empty text.
+        // Other modes would read `CHAR` with its padding, or store NULL for an empty text. After a commit no transaction begins
+        // by itself, in which the next write would not be committed, and no limit leaves rows out.
         let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
             Box::pin(async move {
-                let strict = "SET SESSION autocommit = 1, sql_mode = \
+                let strict = "SET SESSION autocommit = 1, completion_type = 0, \
+                              sql_select_limit = 18446744073709551615, sql_mode = \
                               'PIPES_AS_CONCAT,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
                 sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
             })

@@ -120,6 +120,30 @@ async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
     cache.stop().await.unwrap();
 }
 
+/// After a commit the server may begin another transaction by itself, and leave rows out of results.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_of_mariadb_undo_no_write_and_hide_no_row() {
+    let Some(server) = MariaDb::start() else { return };
+    let url = server.url();
+    let cache = patient(&url).open().await.unwrap();
+    cache.run_sql("SET GLOBAL completion_type = 'CHAIN', GLOBAL sql_select_limit = 3").await.unwrap();
+    cache.stop().await.unwrap();
+    let schema = || Schema::new("things", "id").with_domain("value", DomainType::Integer);
+    let (cache, things) = table(&url, "id BIGINT PRIMARY KEY, value BIGINT", schema()).await;
+    for id in (0..20_i64).step_by(2) {
+        // A transaction, and a single statement on the connection that it has left.
+        let values = Statement::new("INSERT INTO things VALUES (?, 5)").with(id);
+        things.execute(&[], vec![values]).await.unwrap();
+        things.insert([("id", (id + 1).into()), ("value", 5.into())]).await.unwrap();
+    }
+    assert_eq!(ids(things.get("value", 5..=5).await).await.len(), 20);
+    cache.stop().await.unwrap();
+    let cache = patient(&url).open().await.unwrap();
+    let things = cache.table(schema()).await.unwrap();
+    assert_eq!(ids(things.get("value", 5..=5).await).await.len(), 20, "all were committed");
+    cache.stop().await.unwrap();
+}
+
 /// `anna` and `ANNA` are one text for the column, and two for the cache.
 async fn texts_that_differ_in_bytes_only(url: &str) {
     let schema = Schema::new("things", "id").with_domain("value", DomainType::Text);
