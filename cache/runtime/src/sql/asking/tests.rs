@@ -247,3 +247,33 @@ async fn random_statements_equal_those_of_the_database() {
         cache.stop().await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn long_chains_are_refused_and_the_process_goes_on() {
+    let (cache, people) = people(Policy::WriteThrough).await;
+    let chain = |sign: &str, count: usize| vec!["pay"; count].join(sign);
+    for deep in [
+        format!("SELECT id FROM people WHERE age = 1 AND pay = {}", chain("+", 900)),
+        format!("SELECT {} FROM people WHERE age = 1", chain("+", 900)),
+        format!("SELECT CAST({} AS TEXT) FROM people WHERE age = 1", chain("+", 900)),
+        format!("SELECT id FROM people WHERE age = 1 AND ({})", chain(" OR ", 500)),
+        format!("SELECT id FROM people WHERE age = 1 AND abs({} + ({})) = 1", chain("-", 60), chain("*", 60)),
+    ] {
+        let why = people.query(&deep, &[]).await.unwrap_err();
+        assert!(why.to_string().contains("more than 100 operators"), "{why}");
+    }
+    add(&people, 1, 1, "Rome", 1).await;
+    let any = ["pay = 1"; 40].join(" OR ");
+    let all = ["pay < 2"; 20].join(" AND ");
+    let list = ["1"; 400].join(", ");
+    for long in [
+        format!("({any}) AND pay = 1"),
+        all,
+        format!("pay IN ({list})"),
+        format!("pay + 40 = {}", chain("+", 41)),
+    ] {
+        let found = people.query(&format!("SELECT id FROM people WHERE age = 1 AND {long}"), &[]).await;
+        assert_eq!(found.unwrap().rows(), [[1.into()]], "{long}");
+    }
+    cache.stop().await.unwrap();
+}
