@@ -167,7 +167,11 @@ fn leaves_session(sql: &str) -> Result<()> {
     let sql = sql.to_ascii_lowercase();
     let is_called = |name: &&&str| {
         let mut calls = sql.match_indices(**name).map(|(place, _)| &sql[place + name.len()..]);
-        calls.any(|rest| rest.trim_start_matches(['"', '`']).trim_start().starts_with('('))
+        calls.any(|rest| {
+            let rest = rest.trim_start_matches(['"', '`']).trim_start();
+            // A comment may stand before the bracket, or end before it.
+            ["(", "/*", "*/", "--", "#"].iter().any(|next| rest.starts_with(next))
+        })
     };
     match OF_SESSIONS.iter().find(is_called) {
         Some(name) => Err(Error::invalid_input(format!(
@@ -209,6 +213,10 @@ mod tests {
             "SELECT \"set_config\"('x', 'y', false)",
             "SELECT pg_advisory_lock(1)",
             "SELECT 1 FROM a WHERE `GET_LOCK`\n('a', 1) = 1",
+            "SELECT set_config/**/('TimeZone', 'Asia/Tokyo', false)",
+            "SELECT \"set_config\" -- a line\n('x', 'y', false)",
+            "SELECT get_lock # a line\n('a', 1)",
+            "SELECT /*!50000 get_lock*/('a', 1)",
         ] {
             assert!(leaves_session(refused).is_err(), "{refused}");
         }
