@@ -35,8 +35,8 @@ impl MariaDb {
         check(&options, &place).await?;
         // A single statement is committed when it is answered, whatever the configuration of the server says. A value that
         // a column cannot hold is refused: otherwise it would become another one, in a place that the cache does not know.
-        // Other modes would read `CHAR` with its padding, or store NULL for an empty text. After a commit no transaction begins
-        // by itself, in which the next write would not be committed, and no limit leaves rows out.
+        // Other modes would read `CHAR` with its padding, or store NULL for an empty text. After a commit the server begins no transaction
+        // of its own, in which the next write would not be committed, and no limit leaves rows out.
         let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
             Box::pin(async move {
                 let strict = "SET SESSION autocommit = 1, completion_type = 0, \

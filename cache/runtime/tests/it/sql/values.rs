@@ -120,7 +120,7 @@ async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
     cache.stop().await.unwrap();
 }
 
-/// After a commit the server may begin another transaction by itself, and leave rows out of results.
+/// After a commit the server may begin another transaction, and leave rows out of results.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_of_mariadb_undo_no_write_and_hide_no_row() {
     let Some(server) = MariaDb::start() else { return };
