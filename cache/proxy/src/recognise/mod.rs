@@ -20,9 +20,11 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+use lacuna_cache::sql::check_chains;
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Statement as Parsed, TableFactor, TableWithJoins};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Tokenizer;
 
 pub use explain::{Explanation, explain};
 pub(crate) use template::{Template, shape, template};
@@ -80,15 +82,26 @@ pub(crate) enum Operand {
 /// Why it is not recognised.
 pub(crate) fn recognise(text: &str) -> Result<Statement, Reason> {
     let plain = words::plain(text)?;
-    let unreadable = |why| format!("{UNREADABLE}: {}", without_values(&why));
-    let parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(MAX_DEPTH);
-    let parsed = parser.try_with_sql(&plain).and_then(|mut parser| parser.parse_statements());
-    match <[Parsed; 1]>::try_from(parsed.map_err(unreadable)?) {
+    match <[Parsed; 1]>::try_from(parsed(&plain)?) {
         Ok([Parsed::Query(query)]) => select::recognise(&query),
         Ok([other]) => write::recognise(&other),
         Err(all) if all.is_empty() => Err("it is empty".to_owned()),
         Err(_) => Err("it is more than one statement".to_owned()),
     }
+}
+
+/// The statements of a text without comments.
+///
+/// # Errors
+/// It cannot be read, or is too deep.
+fn parsed(plain: &str) -> Result<Vec<Parsed>, Reason> {
+    let grammar = &PostgreSqlDialect {};
+    let tokens = Tokenizer::new(grammar, plain).tokenize();
+    let tokens = tokens.map_err(|_| format!("{UNREADABLE}: its grammar is not known here"))?;
+    check_chains(&tokens)?;
+    let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH);
+    let parsed = parser.with_tokens(tokens).parse_statements();
+    parsed.map_err(|why| format!("{UNREADABLE}: {}", without_values(&why)))
 }
 
 /// The kind of the parser's error: its words may repeat a part of the statement.

@@ -143,6 +143,27 @@ fn words_with_two_meanings_are_refused() {
 }
 
 #[test]
+fn long_chains_are_relayed_and_the_process_goes_on() {
+    for chain in ["1+", "a OR ", "-a<", "a::int||", "a AND ", "f(1, 2)+", "- "] {
+        let chain = format!("{}1", chain.repeat(8_000 / chain.len()));
+        for text in [
+            format!("SELECT * FROM t WHERE a = 1 AND b = {chain}"),
+            format!("SELECT {chain} FROM t WHERE a = 1"),
+            format!("UPDATE t SET b = {chain} WHERE a = 1"),
+            format!("SELECT count({chain}) FROM t WHERE a = 1 GROUP BY {}", &chain[..20]),
+        ] {
+            let why = recognise(&text).unwrap_err();
+            assert!(why.contains("operators") || why.contains("cannot be read"), "{why}");
+            assert!(!format!("{:?}", explain(&text)).is_empty());
+        }
+    }
+    let unions = vec!["SELECT 1, 2"; 400].join(" UNION ");
+    assert!(recognise(&unions).unwrap_err().contains("operators"));
+    let rows = vec!["($1, -1)"; 500].join(", ");
+    assert_eq!(write(&format!("INSERT INTO t (a, b) VALUES {rows}")).0, "t");
+}
+
+#[test]
 fn writes_have_a_table_and_bounds() {
     let of_t = |columns| ("t".to_owned(), columns);
     let two = Bound::OneOf(vec![Operand::Param(0), Operand::Integer(7)]);

@@ -94,6 +94,8 @@ mod whole;
 
 pub use crate::{Compressed, Counts, Hashed, RangeGauges, WriteError};
 pub use asking::Answer;
+#[doc(hidden)]
+pub use asking::check_chains;
 pub use cache::{Cache, open};
 pub use lacuna_base::Date;
 pub use lacuna_cache_protocol::{DomainType, DomainValue, Notice, Policy, WriteSet};

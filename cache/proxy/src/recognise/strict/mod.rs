@@ -15,10 +15,8 @@ mod tests;
 mod write;
 
 use sqlparser::ast::Statement as Parsed;
-use sqlparser::dialect::PostgreSqlDialect;
-use sqlparser::parser::Parser;
 
-use super::{MAX_DEPTH, Reason, UNREADABLE, words};
+use super::{Reason, parsed, words};
 
 pub(crate) use moments::Moment;
 pub(crate) use numeric::{NUMERIC, Numeric, shown as shown_numeric};
@@ -134,14 +132,11 @@ fn understood(text: &str) -> Result<Statement, Reason> {
     if let Some(control) = control::recognise(&plain) {
         return Ok(control);
     }
-    let parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(MAX_DEPTH);
-    let parsed = parser.try_with_sql(&plain).and_then(|mut parser| parser.parse_statements());
-    match parsed.map(<[Parsed; 1]>::try_from) {
-        Ok(Ok([Parsed::Query(query)])) => read::recognise(&query, &plain),
-        Ok(Ok([other])) => write::recognise(&other, &plain),
-        Ok(Err(all)) if all.is_empty() => Ok(Statement::Show),
-        Ok(Err(_)) => Err("it is more than one statement".to_owned()),
-        Err(_) => Err(format!("{UNREADABLE}: its grammar is not known here")),
+    match <[Parsed; 1]>::try_from(parsed(&plain)?) {
+        Ok([Parsed::Query(query)]) => read::recognise(&query, &plain),
+        Ok([other]) => write::recognise(&other, &plain),
+        Err(all) if all.is_empty() => Ok(Statement::Show),
+        Err(_) => Err("it is more than one statement".to_owned()),
     }
 }
 

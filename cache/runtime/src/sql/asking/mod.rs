@@ -10,6 +10,7 @@
 //! | --- | --- |
 //! | `mod.rs` | a recognised statement, and what its parameters make of it |
 //! | `recognise.rs` | the clauses of a `SELECT` |
+//! | `chains.rs` | how deep the tree of a statement would be |
 //! | `expression.rs` | the expressions that depend on the row alone |
 //! | `bounds.rs` | the conditions that bound a registered column |
 //! | `names.rs` | the tables and columns that it may name |
@@ -22,6 +23,7 @@
 
 mod answer;
 mod bounds;
+mod chains;
 mod expression;
 mod from;
 mod names;
@@ -45,6 +47,7 @@ use bounds::{Bound, Sign, Source};
 use question::{MAX_BYTES, Piece};
 
 pub use answer::Answer;
+pub use chains::check_chains;
 pub(crate) use question::Question;
 pub(crate) use recognise::recognised;
 pub(crate) use stamps::{checked, is_under, made_under, new_stamp, stamped, stamps};

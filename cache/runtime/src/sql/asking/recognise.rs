@@ -11,11 +11,11 @@ use sqlparser::ast::{
     WildcardAdditionalOptions,
 };
 use sqlparser::dialect::{Dialect as Grammar, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
-use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 
 use super::bounds::{Conditions, Source, conditions};
+use super::chains::check_chains;
 use super::expression::{Writer, param_number};
 use super::from::tables;
 use super::{Output, Part, Recognised, refused};
@@ -26,9 +26,6 @@ use crate::sql::schema::Schema;
 /// Most bytes of a statement, and how deep its expressions may be.
 const MAX_TEXT: usize = 4_096;
 const MAX_DEPTH: usize = 40;
-/// Most operators and words of SQL in one expression and those around it. The parser counts brackets, and not chains such as
-/// `a + a + a`, whose trees are as deep as they are long.
-const MAX_OPERATORS: usize = 100;
 
 /// The statement that `text` is, over `schema` and tables that are `registered` beside it.
 ///
@@ -84,7 +81,7 @@ fn parsed(dialect: Dialect, text: &str) -> Result<Query> {
     };
     let tokens = Tokenizer::new(grammar, text).tokenize();
     let tokens = numbered(tokens.map_err(|error| refused(format!("it cannot be read: {error}")))?)?;
-    check_operators(&tokens)?;
+    check_chains(&tokens).map_err(refused)?;
     let mut parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH).with_tokens(tokens);
     let statements = parser.parse_statements();
     let statements = statements.map_err(|error| refused(format!("it cannot be read: {error}")))?;
@@ -123,38 +120,6 @@ fn numbered(mut tokens: Vec<Token>) -> Result<Vec<Token>> {
         return Err(refused("its parameters are named both by number and by place"));
     }
     Ok(tokens)
-}
-
-/// Refuses expressions that would be too deep for functions that walk them by recursion.
-fn check_operators(tokens: &[Token]) -> Result<()> {
-    // Outside of all brackets, and in each that is open.
-    let (mut around, mut here) = (Vec::<usize>::new(), 0_usize);
-    for token in tokens {
-        match token {
-            Token::Comma => here = 0,
-            Token::RParen => here = around.pop().unwrap_or(0),
-            token => here += usize::from(is_operator(token)),
-        }
-        if around.iter().sum::<usize>() + here > MAX_OPERATORS {
-            return Err(refused(format!("an expression has more than {MAX_OPERATORS} operators")));
-        }
-        if *token == Token::LParen {
-            around.push(std::mem::take(&mut here));
-        }
-    }
-    Ok(())
-}
-
-fn is_operator(token: &Token) -> bool {
-    match token {
-        Token::Whitespace(_)
-        | Token::Number(..)
-        | Token::SingleQuotedString(_)
-        | Token::Placeholder(_)
-        | Token::Period => false,
-        Token::Word(word) => word.keyword != Keyword::NoKeyword,
-        _ => true,
-    }
 }
 
 fn statement(
