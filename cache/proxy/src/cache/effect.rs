@@ -1,6 +1,6 @@
 //! What a statement does, by its plan, its values, the catalogue and what is known of the session.
 
-use super::catalogue::{Catalogue, Kind, Meant, Table};
+use super::catalogue::{Catalogue, Kind, Meant, ReadingMark, Table};
 use super::plans::Plan;
 use super::span::{ColumnId, Span, Touched};
 use super::values::Values;
@@ -32,7 +32,7 @@ pub(crate) enum Effect {
 /// `searched` are these schemas, if they are known and names mean what they say.
 pub(crate) fn effect(
     plan: &Plan,
-    prepared: Option<u64>,
+    prepared: Option<ReadingMark>,
     values: &[u8],
     catalogue: &Catalogue,
     searched: Option<&[String]>,
@@ -138,7 +138,13 @@ const fn is_met(need: Need, kind: Kind) -> bool {
     }
 }
 
-fn write_of(plan: &Plan, prepared: Option<u64>, write: &Write, table: &Table, bytes: &[u8]) -> Effect {
+fn write_of(
+    plan: &Plan,
+    prepared: Option<ReadingMark>,
+    write: &Write,
+    table: &Table,
+    bytes: &[u8],
+) -> Effect {
     if !table.is_plain() {
         return Effect::Unknown("it writes a table with columns of types of users".to_owned());
     }

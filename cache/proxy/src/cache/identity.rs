@@ -172,7 +172,7 @@ mod tests {
     fn identity(change: impl FnOnce(&mut [String; 8])) -> Result<Identity, NoIdentity> {
         let mut catalogue = Catalogue::default();
         catalogue.start = ("noon".to_owned(), "shop".to_owned());
-        let reading = Reading { number: 1, surroundings: 1, catalogue: catalogue.into() };
+        let reading = Reading { number: 1, surroundings: 1, oldest: 0, catalogue: catalogue.into() };
         IDENTITIES.with(|identities| identities.of(&answer(change), &reading, true))
     }
 

@@ -12,6 +12,7 @@
 //! | `log/` | writes past the proxy, as the log of the database has them |
 //! | `auto.rs`, `watch/register.rs` | columns that are registered while it runs |
 //! | `catalogue/`, `watch/` | tables, columns and rights, at the start and as long as the proxy runs |
+//! | `xids.rs` | numbers of transactions |
 //! | `counters.rs` | what happened |
 //!
 //! `customer = 7` is asked twice: the second reply has the bytes of the first. A client's `UPDATE … WHERE customer = 7` holds
@@ -42,6 +43,7 @@ mod sql_names;
 mod status;
 mod values;
 mod watch;
+mod xids;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -55,7 +57,7 @@ use tokio::time::timeout;
 use auto::Advisor;
 pub use auto::{Auto, AutoCounts};
 use catalogue::Catalogue;
-pub(crate) use catalogue::Meant;
+pub(crate) use catalogue::{Meant, ReadingMark};
 pub(crate) use compare::{Verdict, compare, of_error};
 pub use counters::CacheCounts;
 use counters::Counters;
@@ -122,7 +124,15 @@ pub(crate) struct Reading {
     pub(crate) number: u64,
     /// Counts those that differ in what a session is asked for: schemas, roles and settings.
     pub(crate) surroundings: u64,
+    /// All transactions below this number had ended before the catalogue was read last.
+    pub(crate) oldest: u64,
     pub(crate) catalogue: Arc<Catalogue>,
+}
+
+impl Reading {
+    pub(crate) const fn mark(&self) -> ReadingMark {
+        ReadingMark { number: self.number, oldest: self.oldest }
+    }
 }
 
 /// A column that is to be registered, and where the answer goes.
@@ -174,7 +184,12 @@ impl Cache {
             max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
-            catalogue: RwLock::new(Reading { number: 1, surroundings: 1, catalogue: Arc::new(catalogue) }),
+            catalogue: RwLock::new(Reading {
+                number: 1,
+                surroundings: 1,
+                oldest: 0,
+                catalogue: Arc::new(catalogue),
+            }),
             processes: Mutex::default(),
             wake: Notify::new(),
             is_superseded: watch_channel::Sender::new(false),
@@ -189,14 +204,15 @@ impl Cache {
     }
 
     /// Takes a reading; results begin anew if it differs from the last one.
-    fn read(&self, mut catalogue: Catalogue) {
+    fn read(&self, mut catalogue: Catalogue, oldest: u64) {
         let mut known = self.catalogue.write().unwrap_or_else(PoisonError::into_inner);
         let number = known.number + 1;
-        catalogue.continues(&known.catalogue, number);
+        known.oldest = oldest;
+        catalogue.continues(&known.catalogue, ReadingMark { number, oldest });
         if *known.catalogue != catalogue {
             let has_moved = !known.catalogue.has_same_surroundings(&catalogue);
             let surroundings = known.surroundings + u64::from(has_moved);
-            *known = Reading { number, surroundings, catalogue: Arc::new(catalogue) };
+            *known = Reading { number, surroundings, oldest, catalogue: Arc::new(catalogue) };
             self.results.read_anew(number);
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::ReadingMark;
 use crate::recognise::harmless::{Examined, Mentions, examine};
 use crate::recognise::shape;
 use crate::recognise::strict::{Statement, statement};
@@ -37,9 +38,9 @@ pub(crate) struct Prepared {
 }
 
 /// A moment by the reading of the catalogue and by the schemas that the session searches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AsOf {
-    pub(crate) reading: u64,
+    pub(crate) reading: ReadingMark,
     pub(crate) path: u64,
 }
 

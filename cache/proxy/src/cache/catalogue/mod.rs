@@ -15,6 +15,7 @@ use lacuna_cache::sql::{SqlValue, Statement};
 use super::registered::Registered;
 use super::settings::Past;
 use super::span::ColumnId;
+use super::xids::whole;
 use super::{guard, log};
 use crate::recognise::harmless::{self, Mentions};
 use crate::recognise::strict::Read;
@@ -37,6 +38,8 @@ pub(crate) struct Catalogue {
     tables: BTreeMap<Name, Table>,
     independent: HashSet<Name>,
     others: HashSet<Name>,
+    /// Names that had a meaning more, each with the first reading without it.
+    vanished: BTreeMap<String, u64>,
     added: Added,
     /// Roles that may write a registered table, those that cannot log in too.
     pub(crate) writers: BTreeSet<String>,
@@ -54,17 +57,35 @@ pub(crate) struct Table {
     pub(crate) acts: bool,
     /// Schemas that have something else of its name, and the first reading with these.
     neighbours: (BTreeSet<String>, u64),
-    /// Number and type of each column, which decide the types of a statement's parameters and of its result.
+    /// Number and type of each column, which decide the types of a statement's parameters and of its result; those that were
+    /// dropped, too, under names of the server's.
     definitions: BTreeMap<String, Definition>,
-    /// The first reading with all of these.
-    shape_since: u64,
+    /// Since when they are all what they are.
+    shape: Since,
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Definition {
     text: String,
-    /// The first reading with it.
-    since: u64,
+    /// The low halves of the transactions that have written it, its table's name and its schema's last.
+    written: Vec<u32>,
+    since: Since,
+}
+
+/// Since when something is what it is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Since {
+    /// The first reading that says it.
+    reading: u64,
+    /// Of a table that was registered while the proxy ran: the transaction that has written it last.
+    written: Option<u64>,
+}
+
+/// What was known at a moment: by the reading of this number, before which all transactions below another number had ended.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ReadingMark {
+    pub(crate) number: u64,
+    pub(crate) oldest: u64,
 }
 
 /// What a name in a statement means.
@@ -142,13 +163,27 @@ impl Catalogue {
     }
 
     /// Takes over since when tables are what they are.
-    pub(super) fn continues(&mut self, last: &Self, number: u64) {
+    pub(super) fn continues(&mut self, last: &Self, mark: ReadingMark) {
+        self.vanished.clone_from(&last.vanished);
+        let gone: Vec<&Name> = last.names().filter(|name| !self.has_name(name)).collect();
+        self.vanished.extend(gone.into_iter().map(|(_, name)| (name.clone(), mark.number)));
         for (name, table) in &mut self.tables {
             match last.tables.get(name) {
-                Some(last) => table.continues(last, number),
-                None => table.continues(&Table::default(), number),
+                Some(last) => table.continues(last, mark.number),
+                None => {
+                    let vanished = self.vanished.get(&name.1).copied();
+                    table.begins(vanished.unwrap_or_default(), mark);
+                }
             }
         }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &Name> {
+        self.tables.keys().chain(&self.independent).chain(&self.others)
+    }
+
+    fn has_name(&self, name: &Name) -> bool {
+        self.tables.contains_key(name) || self.independent.contains(name) || self.others.contains(name)
     }
 
     /// Keeps a fact, or says what is wrong with it.
@@ -162,7 +197,8 @@ impl Catalogue {
             }
             "acts" => self.tables.entry(name()).or_default().acts = true,
             "definition" => {
-                let definition = Definition { text: fourth.clone(), since: 0 };
+                let written = fifth.split(' ').filter_map(|number| number.parse().ok()).collect();
+                let definition = Definition { text: fourth.clone(), written, since: Since::default() };
                 self.tables.entry(name()).or_default().definitions.insert(third.clone(), definition);
             }
             "independent" => drop(self.independent.insert(name())),
@@ -278,27 +314,50 @@ impl Catalogue {
 }
 
 impl Table {
+    /// It was registered in the last reading, too.
     fn continues(&mut self, last: &Self, number: u64) {
+        let now = Since { reading: number, written: None };
         self.neighbours.1 = if self.neighbours.0 == last.neighbours.0 { last.neighbours.1 } else { number };
         for (column, definition) in &mut self.definitions {
             let same = last.definitions.get(column).filter(|last| last.text == definition.text);
-            definition.since = same.map_or(number, |last| last.since);
+            definition.since = same.map_or(now, |last| last.since);
         }
-        let is_same = self.definitions == last.definitions && !self.definitions.is_empty();
-        self.shape_since = if is_same { last.shape_since } else { number };
+        let texts = |table: &Self| -> Vec<(String, String)> {
+            table.definitions.iter().map(|(column, of)| (column.clone(), of.text.clone())).collect()
+        };
+        self.shape = if texts(self) == texts(last) { last.shape } else { now };
     }
 
-    /// Whether a column is to a statement what it was when the server was given the text: by the reading of this number, if the
-    /// session searches the same schemas still.
-    pub(super) fn has_column_of(&self, reading: Option<u64>, column: &str) -> bool {
-        let since = self.definitions.get(column).map(|definition| definition.since.max(self.neighbours.1));
-        since.zip(reading).is_some_and(|(since, reading)| since <= reading)
+    /// It is registered from now on; what it was before is known by who has written it.
+    fn begins(&mut self, vanished: u64, mark: ReadingMark) {
+        self.neighbours.1 = vanished;
+        for definition in self.definitions.values_mut() {
+            let written =
+                definition.written.iter().map(|number| whole(*number, mark.oldest).unwrap_or(u64::MAX)).max();
+            definition.since = Since { reading: mark.number, written };
+        }
+        let written = self.definitions.values().filter_map(|definition| definition.since.written).max();
+        self.shape = Since { reading: mark.number, written };
+    }
+
+    /// Whether a column is to a statement what it was when the server was given the text, as of this mark, if the session
+    /// searches the same schemas still.
+    pub(super) fn has_column_of(&self, mark: Option<ReadingMark>, column: &str) -> bool {
+        mark.zip(self.definitions.get(column)).is_some_and(|(mark, definition)| {
+            definition.since.is_before(mark) && self.neighbours.1 <= mark.number
+        })
     }
 
     /// The same of all that a read names or shows.
-    pub(crate) fn has_columns_of(&self, reading: Option<u64>, read: &Read) -> bool {
-        let is_shape = !read.shows_all || reading.is_some_and(|reading| self.shape_since <= reading);
-        is_shape && read.needs.iter().all(|(column, _)| self.has_column_of(reading, column))
+    pub(crate) fn has_columns_of(&self, mark: Option<ReadingMark>, read: &Read) -> bool {
+        let is_shape = !read.shows_all || mark.is_some_and(|mark| self.shape.is_before(mark));
+        is_shape && read.needs.iter().all(|(column, _)| self.has_column_of(mark, column))
+    }
+}
+
+impl Since {
+    fn is_before(self, mark: ReadingMark) -> bool {
+        self.reading <= mark.number || self.written.is_some_and(|written| written < mark.oldest)
     }
 }
 

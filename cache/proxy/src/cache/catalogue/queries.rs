@@ -9,7 +9,7 @@ pub(super) const FACTS: &str = "
 WITH RECURSIVE registered (schema, name) AS (
     SELECT split_part(line, chr(9), 1), split_part(line, chr(9), 2) FROM unnest(string_to_array($1::text, chr(10))) AS line),
 tables AS (
-    SELECT c.oid AS id, c.*, n.nspname, n.nspowner FROM registered AS r JOIN pg_catalog.pg_namespace AS n ON n.nspname = r.schema
+    SELECT c.oid AS id, c.xmin AS written, n.xmin AS schema_written, c.*, n.nspname, n.nspowner FROM registered AS r JOIN pg_catalog.pg_namespace AS n ON n.nspname = r.schema
     JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = r.name),
 -- Tables with guards: two triggers of the one function, one for statements and one for rows that are replicated.
 guards (id) AS (SELECT t.id FROM tables AS t WHERE 2 = (SELECT count(*) FROM pg_catalog.pg_trigger AS g
@@ -83,8 +83,8 @@ SELECT 'column', nspname::text, relname::text, attname::text, atttypid::text,
             WHERE b.datname = current_database() AND b.datcollate IN ('C', 'POSIX') AND coalesce(to_jsonb(b) ->> 'datlocprovider', 'c') = 'c')))::text || ' ' || atttypmod::text
     FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
 UNION ALL SELECT 'definition', nspname::text, relname::text, attname::text,
-    concat_ws(' ', attrelid::text, attnum::text, atttypid::text, atttypmod::text, attcollation::text), ''
-    FROM tables JOIN pg_catalog.pg_attribute ON attrelid = tables.id WHERE attnum > 0 AND NOT attisdropped
+    concat_ws(' ', attrelid::text, attnum::text, atttypid::text, atttypmod::text, attcollation::text), concat_ws(' ', a.xmin::text, written::text, schema_written::text)
+    FROM tables JOIN pg_catalog.pg_attribute AS a ON attrelid = tables.id WHERE attnum > 0
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it is no plain table (a view, a partitioned, foreign, temporary or unlogged one)', '', ''
     FROM tables WHERE relkind <> 'r' OR relpersistence <> 'p'
 UNION ALL SELECT 'wrong', nspname::text, relname::text, 'it has row security', '', '' FROM tables WHERE relrowsecurity

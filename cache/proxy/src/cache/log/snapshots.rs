@@ -6,6 +6,8 @@
 
 use std::str::FromStr;
 
+use crate::cache::xids::whole;
+
 /// What `pg_current_snapshot()` says: `745:748:745,747`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snapshot {
@@ -20,10 +22,7 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Whether the transaction whose number ends in these 32 bits, and which was begun within the last two thousand million, has ended.
     pub(super) fn has_ended(&self, number: u32) -> bool {
-        // The nearest number below or above `max` with these low bits: differences of 32 bits have a sign.
-        #[expect(clippy::cast_possible_truncation, reason = "the low half")]
-        let ahead = i64::from(number.wrapping_sub(self.max as u32).cast_signed());
-        let Some(whole) = self.max.checked_add_signed(ahead) else { return false };
+        let Some(whole) = whole(number, self.max) else { return false };
         whole < self.min || (whole < self.max && !self.in_progress.contains(&whole))
     }
 

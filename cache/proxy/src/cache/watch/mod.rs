@@ -193,9 +193,10 @@ impl Watcher {
         // Closed or not, the tables stay claimed.
         let renewed_ms = self.renew(cache, looked).await?;
         let registered = self.lock().registered.clone();
+        let oldest = self.oldest().await?;
         let catalogue = self.reading(&registered).await?;
         self.notes_writers(looked, &catalogue).await?;
-        cache.read(catalogue);
+        cache.read(catalogue, oldest);
         self.activity(cache, looked).await?;
         self.settles(cache, looked).await?;
         if looked.suspects.is_empty() {
@@ -249,6 +250,11 @@ impl Watcher {
         self.number("SELECT pg_current_xact_id()::text").await
     }
 
+    /// The oldest transaction that is open, or the next one.
+    async fn oldest(&self) -> Result<u64> {
+        self.number("SELECT pg_snapshot_xmin(pg_current_snapshot())::text").await
+    }
+
     /// Lets columns be cached once what was open when they were registered has ended.
     ///
     /// # Errors
@@ -257,7 +263,7 @@ impl Watcher {
         if looked.newest.is_none() && self.lock().unsettled.is_empty() {
             return Ok(());
         }
-        let oldest = self.number("SELECT pg_snapshot_xmin(pg_current_snapshot())::text").await?;
+        let oldest = self.oldest().await?;
         self.lock().unsettled.retain(|(newest, hold)| {
             let is_open = oldest <= *newest;
             if !is_open {

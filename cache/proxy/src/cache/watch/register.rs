@@ -75,6 +75,7 @@ impl Watcher {
             return Ok(false);
         }
         admits(&registered)?;
+        let oldest = self.oldest().await.map_err(said)?;
         let catalogue = self.reading(&registered).await.map_err(said)?;
         // Who may not write by now may have written before.
         let newest = match self.past {
@@ -92,7 +93,7 @@ impl Watcher {
         self.lock().registered = registered;
         let spans = vec![(before.len(), Span::ALL)];
         let (hold, _) = cache.results.hold(Touched { spans, ..Touched::default() });
-        cache.read(catalogue);
+        cache.read(catalogue, oldest);
         match (cache.log.as_ref().filter(|_| cache.settles()), newest) {
             (Some(log), _) => log.hold_until_settled(hold),
             (None, Some(newest)) => self.lock().unsettled.push((newest, hold)),

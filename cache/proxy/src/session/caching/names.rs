@@ -212,7 +212,7 @@ mod tests {
 
     fn plan(number: u64) -> Option<Prepared> {
         let plan = Arc::new(Plan { number, ..Plan::default() });
-        Some(Prepared { plan, as_of: AsOf { reading: 1, path: 1 } })
+        Some(Prepared { plan, as_of: AsOf { path: 1, ..AsOf::default() } })
     }
 
     fn number(names: &Names, name: &[u8]) -> Option<u64> {
@@ -313,10 +313,10 @@ mod tests {
         let mut names = Names::default();
         names.set(b"s", plan(1));
         names.set(b"t", plan(2));
-        names.renew(b"t", AsOf { reading: 2, path: 3 });
+        names.renew(b"t", AsOf { path: 3, ..AsOf::default() });
         names.renumber(1, 2);
         let as_of = |name: &[u8]| names.get(name).unwrap().as_of;
-        assert_eq!(as_of(b"s"), AsOf { reading: 1, path: 2 });
-        assert_eq!(as_of(b"t"), AsOf { reading: 2, path: 3 });
+        assert_eq!(as_of(b"s"), AsOf { path: 2, ..AsOf::default() });
+        assert_eq!(as_of(b"t"), AsOf { path: 3, ..AsOf::default() });
     }
 }

@@ -136,7 +136,7 @@ impl Session<'_> {
 
     /// What the server makes now of a text.
     pub(super) fn prepared_now(&self, state: &State, plan: Arc<Plan>) -> Prepared {
-        let mut as_of = state.as_of(self.cache.reading().number);
+        let mut as_of = state.as_of(self.cache.reading().mark());
         if state.pending.may_define || state.is_lost {
             // By definitions of an open transaction, which may be taken back.
             as_of.path = Path::NONE;

@@ -163,7 +163,7 @@ impl Session<'_> {
             Flight::Simple(_) => &[][..],
             Flight::Extended(extended) => extended.values,
         };
-        let (searched, as_of) = (state.searched(reading.surroundings), Some(reading.number));
+        let (searched, as_of) = (state.searched(reading.surroundings), Some(reading.mark()));
         let Effect::Cacheable(column, span) = effect(plan, as_of, values, &reading.catalogue, searched)
         else {
             return;
@@ -222,8 +222,8 @@ impl State {
         read: &Read,
         reading: &Reading,
     ) -> bool {
-        let now = self.as_of(reading.number);
-        if prepared.as_of == now {
+        let now = self.as_of(reading.mark());
+        if (prepared.as_of.reading.number, prepared.as_of.path) == (reading.number, now.path) {
             return true;
         }
         let meant = self.searched(reading.surroundings).map(|searched| {

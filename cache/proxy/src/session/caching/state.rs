@@ -14,7 +14,7 @@ use super::capture::Capture;
 use super::names::Names;
 use super::path::Path;
 use super::unseen::Unseen;
-use crate::cache::{AsOf, Hold, Identity, Prepared, Touched};
+use crate::cache::{AsOf, Hold, Identity, Prepared, ReadingMark, Touched};
 use crate::recognise::strict::Session as AboutSession;
 use crate::wire::Fields;
 
@@ -176,12 +176,12 @@ impl State {
     }
 
     /// What a statement is prepared as of that is sent now.
-    pub(super) const fn as_of(&self, reading: u64) -> AsOf {
+    pub(super) const fn as_of(&self, reading: ReadingMark) -> AsOf {
         AsOf { reading, path: self.path.number() }
     }
 
     /// The reading as of which it was prepared, if the session has searched the same schemas since.
-    pub(super) fn reading_of(&self, prepared: &Prepared) -> Option<u64> {
+    pub(super) fn reading_of(&self, prepared: &Prepared) -> Option<ReadingMark> {
         (prepared.as_of.path == self.path.number()).then_some(prepared.as_of.reading)
     }
 

@@ -2,8 +2,9 @@
 
 use lacuna_proxy::{CacheSettings, Flaw};
 
+use super::prepared::{bind_binary, executed, prepare};
 use super::setting::{Setting, TABLE, ask, run};
-use crate::raw::Raw;
+use crate::raw::{Raw, bind, letters};
 use crate::world::eventually;
 
 const BY_ID: &str = "SELECT note FROM orders WHERE id = 7";
@@ -90,4 +91,62 @@ fn what_was_written_before_a_registration_is_shown_after_its_commit() {
     let Some(seen) = seen_after_an_older_write(None) else { return };
     assert_eq!(seen, "new");
     assert_eq!(seen_after_an_older_write(Some(Flaw::NoLongView)).as_deref(), Some("n7"), "the control");
+}
+
+#[test]
+fn what_was_prepared_before_its_table_is_registered_is_cached_unless_that_has_changed() {
+    let sql = format!(
+        "{TABLE}; CREATE TABLE kinds AS TABLE orders; CREATE TABLE changed AS TABLE orders; \
+         CREATE TABLE earlier AS TABLE orders; CREATE TABLE renamed (customer NUMERIC, note TEXT); \
+         CREATE SCHEMA one CREATE TABLE moved (customer INT8, note TEXT); \
+         CREATE SCHEMA two CREATE TABLE moved (customer NUMERIC, note TEXT)"
+    );
+    let Some(setting) = Setting::of(&sql, "public.orders.customer", CacheSettings::with_registration) else {
+        return;
+    };
+    let mut client = setting.session();
+    for table in ["kinds", "changed", "earlier", "one.moved"] {
+        for (name, rest) in [("all", "*"), ("note", "note")] {
+            prepare(
+                &mut client,
+                &format!("{table} {name}"),
+                &format!("SELECT {rest} FROM {table} WHERE customer = $1"),
+            );
+        }
+        prepare(
+            &mut client,
+            &format!("{table} write"),
+            &format!("UPDATE {table} SET note = $2 WHERE customer = $1"),
+        );
+    }
+    for change in [
+        "ALTER TABLE changed ALTER customer TYPE numeric",
+        "ALTER TABLE earlier RENAME TO gone",
+        "ALTER TABLE renamed RENAME TO earlier",
+        "INSERT INTO earlier VALUES (7, 'n7')",
+        "ALTER SCHEMA one RENAME TO x; ALTER SCHEMA two RENAME TO one; ALTER SCHEMA x RENAME TO two",
+        "INSERT INTO one.moved VALUES (7, 'n7')",
+    ] {
+        setting.run(change);
+    }
+    let columns = "public.kinds.customer,public.changed.customer,public.earlier.customer,one.moved.customer";
+    assert_eq!(register(&setting, columns), [Ok(true), Ok(true), Ok(true), Ok(true)]);
+    for name in ["kinds all", "kinds note"] {
+        let asks = |raw: &mut Raw| drop(executed(raw, &bind("", name, &["7"])));
+        eventually(name, || setting.counted(|| asks(&mut client)) == (1, 0));
+    }
+    let mut reader = setting.session();
+    for table in ["kinds", "changed", "earlier", "one.moved"] {
+        let read = format!("SELECT note FROM {table} WHERE customer = 7");
+        is_hit(&setting, &mut reader, &read);
+        // Eight bytes that were an integer are no `numeric`.
+        let write = bind_binary(&format!("{table} write"), &7_i64.to_be_bytes(), &["new"]);
+        assert_eq!(letters(&executed(&mut client, &write)), "2CZ");
+        assert_eq!(ask(&mut reader, &read).as_deref(), Some("new"), "{table}");
+    }
+    for name in ["changed all", "changed note", "earlier all", "earlier note", "one.moved note"] {
+        let asked =
+            setting.counted(|| (0..3).for_each(|_| drop(executed(&mut client, &bind("", name, &["7"])))));
+        assert_eq!(asked, (0, 0), "{name} is the server's");
+    }
 }

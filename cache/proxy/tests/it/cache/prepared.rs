@@ -9,13 +9,13 @@ use crate::world::eventually;
 const READ: &str = "SELECT note FROM orders WHERE customer = 5";
 
 /// Prepares a statement, which succeeds.
-fn prepare(raw: &mut Raw, name: &str, text: &str) {
+pub(super) fn prepare(raw: &mut Raw, name: &str, text: &str) {
     raw.send(&[parse(name, text), sync()].concat());
     assert_eq!(letters(&raw.until_ready()), "1Z", "{text}");
 }
 
 /// Binds the first parameter in binary and the others as texts.
-fn bind_binary(name: &str, first: &[u8], others: &[&str]) -> Vec<u8> {
+pub(super) fn bind_binary(name: &str, first: &[u8], others: &[&str]) -> Vec<u8> {
     let count = u16::try_from(1 + others.len()).unwrap();
     let mut body = [b"\0", name.as_bytes(), b"\0"].concat();
     body.extend(count.to_be_bytes());
@@ -29,7 +29,7 @@ fn bind_binary(name: &str, first: &[u8], others: &[&str]) -> Vec<u8> {
     message(b'B', &[&body, b"\0\0"])
 }
 
-fn executed(raw: &mut Raw, bound: &[u8]) -> Vec<Received> {
+pub(super) fn executed(raw: &mut Raw, bound: &[u8]) -> Vec<Received> {
     raw.send(&[bound, &execute("", 0), &sync()].concat());
     raw.until_ready()
 }
