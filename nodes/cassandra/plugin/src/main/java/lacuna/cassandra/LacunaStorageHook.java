@@ -11,6 +11,7 @@ import org.apache.cassandra.db.filter.ColumnFilter;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
 import org.apache.cassandra.db.rows.UnfilteredRowIterator;
 import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
+import org.apache.cassandra.dht.LocalPartitioner;
 import org.apache.cassandra.io.sstable.SSTableReadsListener;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 import org.apache.cassandra.schema.TableId;
@@ -21,6 +22,9 @@ import org.apache.cassandra.schema.TableId;
  * <p>Cassandra asks here for the rows of each (SSTable, partition) that a single-partition read meets, and reports every
  * applied write. Compaction, repair and scans over many partitions do not pass, so nothing on disk changes its meaning:
  * a tombstone is never purged because of an answer given here.
+ *
+ * <p>A secondary index is kept in a table of its own, which has the id of the base table and other keys. Its reads and writes pass here too,
+ * and are left alone: only tables of indexes have keys of a local partitioner.
  *
  * <p>{@code -Dlacuna.inner_storage_hook=CLASS} names another hook, which gets every read that is not answered here.
  */
@@ -61,7 +65,7 @@ public final class LacunaStorageHook implements StorageHook
 
     private static void afterWrite(TableId id, PartitionUpdate update)
     {
-        TableGuard guard = Lacuna.guard(id);
+        TableGuard guard = update.metadata().isIndex() ? null : Lacuna.guard(id);
         if (guard == null)
             return;
         try
@@ -80,6 +84,8 @@ public final class LacunaStorageHook implements StorageHook
     public void reportRead(TableId id, DecoratedKey key)
     {
         inner.reportRead(id, key);
+        if (key.getPartitioner() instanceof LocalPartitioner)
+            return;
         TableGuard guard = Lacuna.guard(id);
         if (guard != null)
             underWay.get().end(key);
@@ -123,7 +129,7 @@ public final class LacunaStorageHook implements StorageHook
     private DeadData answer(ColumnFamilyStore table, SSTableReader sstable, DecoratedKey key, Supplier<Slices> slices)
     {
         TableGuard guard = Lacuna.guard(table.metadata.id);
-        if (guard == null || !Lacuna.mayAnswer() || Lacuna.PROVER.isCurrentThread())
+        if (guard == null || guard.table != table || !Lacuna.mayAnswer() || Lacuna.PROVER.isCurrentThread())
             return null;
         try
         {

@@ -55,6 +55,9 @@ public class HistoryTest extends OnOneCluster implements Stores
         ddl("CREATE TABLE h.counts (p int, c int, n counter, PRIMARY KEY (p, c))");
         for (String table : TABLES)
             ddl("CREATE TABLE h." + table + History.COLUMNS);
+        // Its own table has the id of the base table.
+        for (String table : TABLES)
+            ddl("CREATE INDEX " + table + "_w ON h." + table + " (w)");
         for (String table : TABLES.subList(1, TABLES.size()))
             ddl(TakingPart.begin("h." + table, "learn_every=1 back_off=1 bucket=4 mode=" + (table.equals("safe") ? "safe" : "off")));
     }
