@@ -14,7 +14,7 @@ use lacuna_node_filters::{
 use crate::{clock, question};
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 5;
+pub const VERSION: i64 = 6;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;

@@ -74,6 +74,15 @@ pub(crate) const fn to_pair(place: u64) -> i64 {
     (place >> 1).cast_signed()
 }
 
+/// Such a place again, with its side.
+pub(crate) const fn mark(number: i64, pair: i64) -> (Side, u64) {
+    let (side, pair) = (side(number), pair.cast_unsigned());
+    match side {
+        Side::Start => (side, pair << 1 | 1),
+        Side::End => (side, pair << 1),
+    }
+}
+
 fn read(words: &mut Words<'_>) -> Option<(TableId, Consistency, Vec<Key>)> {
     let table = TableId(words.wide()?);
     let consistency = match words.next()? {

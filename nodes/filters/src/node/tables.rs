@@ -6,7 +6,7 @@ use super::{Barrier, Node};
 use crate::buckets::Buckets;
 use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
-use crate::margins::MARGIN;
+use crate::margins::{MARGIN, Side};
 use crate::presence::{Deletion, NodeFilter, Presence};
 use crate::publisher::{Brings, Saved};
 use crate::water_mark;
@@ -184,6 +184,24 @@ impl Node {
         count
             + self.bury_margins(table, partition, buckets, (lo, hi))
             + self.bury_water_marks(table, partition, (lo, hi))
+    }
+
+    /// As [`bury_rows`](Self::bury_rows) for a proof that has not read everything: it relies on the
+    /// [water mark](Self::own_water_mark) `place` of this node at `side`, and has read from there on. The mark may have ended since, as when an
+    /// SSTable that was not loaded yet has brought a row under it: then nothing is entered, and the answer is 0.
+    pub fn bury_rows_beyond(
+        &mut self,
+        table: TableId,
+        partition: KeyId,
+        (side, place): (Side, u64),
+        (lo, hi): (u64, u64),
+        time: u64,
+    ) -> usize {
+        let is_there = self.own_water_mark(table, partition, side).is_some_and(|now| match side {
+            Side::Start => now >= place,
+            Side::End => now <= place,
+        });
+        if is_there { self.bury_rows(table, partition, lo, hi, time) } else { 0 }
     }
 
     /// Not in eventual mode, for the reason of margins.

@@ -193,3 +193,28 @@ fn without_a_lease_or_outside_of_mode_safe_there_is_no_mark() {
     pair.settle();
     assert_eq!(marks(&pair), [None, None], "rows are in other buckets");
 }
+
+/// A proof that begins where a mark ends says nothing of the rows before, so it counts only while the mark is there.
+#[test]
+fn a_proof_beyond_a_mark_counts_only_while_the_mark_reaches_it() {
+    for row in [None, Some(7), Some(250)] {
+        let mut pair = queue(SAFE);
+        let relied = pair.nodes[0].own_water_mark(TABLE, partition(5), Side::Start).unwrap();
+        let other = pair.nodes[0].own_water_mark(TABLE, partition(5), Side::End).unwrap();
+        assert_eq!([relied, other], [99, 302]);
+        if row.is_some() {
+            pair.nodes[0].write(TABLE, partition(5), row);
+        }
+        let node = &mut pair.nodes[0];
+        let proven = node.bury_rows_beyond(TABLE, partition(5), (Side::Start, relied), (0, 199), 0);
+        let ended = row == Some(7);
+        assert_eq!(proven == 0, ended, "{row:?}");
+        let after = node.own_water_mark(TABLE, partition(5), Side::Start);
+        assert_eq!(after, if ended { None } else { Some(199) }, "{row:?}");
+        // Of the other end, and of a shorter mark that was proven since.
+        let last = node.bury_rows_beyond(TABLE, partition(5), (Side::End, other), (290, u64::MAX), 0);
+        assert!(last > 0 && node.own_water_mark(TABLE, partition(5), Side::End) == Some(290));
+        assert_eq!(node.bury_rows_beyond(TABLE, partition(5), (Side::End, 280), (200, u64::MAX), 0), 0);
+        assert_eq!(node.bury_rows_beyond(TABLE, partition(6), (Side::Start, 0), (0, 9), 0), 0);
+    }
+}

@@ -3,6 +3,7 @@
 use lacuna_node_filters::{Deletion, Presence};
 
 use super::{Pointer, fill_lent, hub, key, node, nodes, place, size, table, with_lent, word};
+use crate::question;
 
 native! {
     /// Begins a table's filter, which no peer sees before it is published and which takes at most `max_bytes`; `finest` is below 0
@@ -92,6 +93,16 @@ native! {
     fn buryRows(handle, mode, high, low, first, second, from, to, time) {
         hub(handle).with(mode, |node| {
             let count = node.bury_rows(table(high, low), key(first, second), word(from), word(to), word(time));
+            i64::try_from(count).unwrap_or(i64::MAX)
+        })
+    }
+
+    /// The same for a read that began where this node's own water mark at an end ended: 0 if it does not reach as far any more.
+    fn buryRowsBeyond(handle, mode, high, low, first, second, end, pair, from, to, time) {
+        hub(handle).with(mode, |node| {
+            let relied = question::mark(end, pair);
+            let rows = (word(from), word(to));
+            let count = node.bury_rows_beyond(table(high, low), key(first, second), relied, rows, word(time));
             i64::try_from(count).unwrap_or(i64::MAX)
         })
     }

@@ -18,6 +18,9 @@ import org.apache.cassandra.utils.FBUtilities;
 /**
  * Reads from an end of a partition on, or from where this node knows already that it is dead, to the first live row. Static values are no
  * rows, and what has expired counts as alive until it is purged.
+ *
+ * <p>A proof that has not read what was known relies on the {@link #mark}. It may end before the proof counts: a row of an SSTable that
+ * is being imported, in which this proof has not looked, ends it when the SSTable is loaded.
  */
 final class EndProof
 {
@@ -27,12 +30,19 @@ final class EndProof
     private final TableGuard guard;
     private final DecoratedKey key;
     private final PartitionEnd end;
+    private long mark = -1;
 
     EndProof(TableGuard guard, DecoratedKey key, PartitionEnd end)
     {
         this.guard = guard;
         this.key = key;
         this.end = end;
+    }
+
+    /** This node's own mark, beyond which it has read; below 0 if it has read the whole stretch. */
+    long mark()
+    {
+        return mark;
     }
 
     /** How much of the stretch is dead, from its end of the partition on; null if that is no news worth telling. */
@@ -54,9 +64,12 @@ final class EndProof
     /** What lies beyond the mark that is known already. */
     private Slice unknown(Slice stretch)
     {
-        long pair = guard.filter.ownWaterMark(key, end);
-        ClusteringBound<?> bound = pair < 0 ? null : WaterMarks.beyond(guard.filter.positions, end, pair);
-        return bound == null ? stretch : end.from(bound, stretch);
+        long known = guard.filter.ownWaterMark(key, end);
+        ClusteringBound<?> bound = known < 0 ? null : WaterMarks.beyond(guard.filter.positions, end, known);
+        if (bound == null)
+            return stretch;
+        mark = known;
+        return end.from(bound, stretch);
     }
 
     private Slice deadPart(UnfilteredRowIterator rows, Slice stretch)

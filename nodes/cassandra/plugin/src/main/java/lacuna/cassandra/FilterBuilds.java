@@ -208,6 +208,7 @@ final class FilterBuilds
             return;
         try
         {
+            Waits.current().beforeLoad();
             for (SSTableReader sstable : sstables)
             {
                 // A rebuild under way may have listed the SSTables before.

@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 5;
+    static final long VERSION = 6;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -45,6 +45,9 @@ final class Native
 
     static native long buryRows(long hub, long mode, long tableHigh, long tableLow, long first, long second, long from, long to,
                                 long time);
+
+    static native long buryRowsBeyond(long hub, long mode, long tableHigh, long tableLow, long first, long second, long end, long pair,
+                                      long from, long to, long time);
 
     static native long mayReveal(long hub, long mode, long tableHigh, long tableLow, long first, long second, long now);
 

@@ -91,16 +91,17 @@ final class Prover
         Slice proven = proven(() -> new GapProof(guard, proposal.key).around(region.gap, region.slice));
         boolean isOfUse = proven != null && guard.filter.positions.reachesBorder(proven);
         guard.gaps.record(isOfUse);
-        concludeStretch(proposal, isOfUse ? proven : null);
+        concludeStretch(proposal, isOfUse ? proven : null, -1);
     }
 
     private void proveEnd(Proposal proposal)
     {
         TableGuard guard = proposal.guard;
         Region region = proposal.region;
-        Slice proven = proven(() -> new EndProof(guard, proposal.key, region.end).within(region.slice));
+        EndProof proof = new EndProof(guard, proposal.key, region.end);
+        Slice proven = proven(() -> proof.within(region.slice));
         guard.marks.of(region.end).record(proven != null);
-        concludeStretch(proposal, proven);
+        concludeStretch(proposal, proven, proof.mark());
     }
 
     private static Slice proven(Supplier<Slice> proof)
@@ -118,7 +119,7 @@ final class Prover
         return proven;
     }
 
-    private static void concludeStretch(Proposal proposal, Slice proven)
+    private static void concludeStretch(Proposal proposal, Slice proven, long mark)
     {
         if (proven == null)
         {
@@ -126,7 +127,10 @@ final class Prover
             return;
         }
         awaitWritesUnderWay(proposal.guard);
-        proposal.guard.concludeStretch(proposal.key, proposal.region, proven);
+        if (mark < 0)
+            proposal.guard.concludeStretch(proposal.key, proposal.region, proven);
+        else
+            proposal.guard.concludeBeyond(proposal.key, proposal.region, proven, mark);
     }
 
     private void proveDead(Proposal proposal)

@@ -5,6 +5,7 @@ import java.util.Iterator;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongBiFunction;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
@@ -312,13 +313,25 @@ final class TableFilter
     /** As {@link #bury} for the rows of a slice, as far as they fill buckets or reach a border of them. */
     void buryRows(DecoratedKey key, Slice slice)
     {
+        buryRows(key, slice, (hash, ends) -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
+    }
+
+    /** The same where only rows beyond this node's own mark were read: nothing is entered if the mark does not reach as far any more. */
+    void buryRowsBeyond(DecoratedKey key, Slice slice, PartitionEnd end, long pair)
+    {
+        buryRows(key, slice, (hash, ends) -> Native.buryRowsBeyond(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], end.number(), pair,
+                                                                   ends[0], ends[1], 0));
+    }
+
+    private void buryRows(DecoratedKey key, Slice slice, ToLongBiFunction<long[], long[]> bury)
+    {
         long[] ends = positions == null || !Lacuna.isActive() ? null : positions.inside(slice);
         if (ends == null)
             return;
         long[] hash = hash(key);
         if (!isInSample(hash))
             return;
-        whileUsed("bury", () -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
+        whileUsed("bury", () -> bury.applyAsLong(hash, ends));
     }
 
     /** How far a partition is known to be dead here, from one end on; below 0 if nothing is. */

@@ -247,12 +247,23 @@ final class TableGuard
     /** The same for a gap, or an end of a partition: other nodes learn of it as far as it was proven, and nothing is kept here. */
     void concludeStretch(DecoratedKey key, Region region, Slice proven)
     {
+        concludeStretch(key, region, () -> filter.buryRows(key, proven));
+    }
+
+    /** The same for an end of a partition of which a proof has read what lies beyond a mark. */
+    void concludeBeyond(DecoratedKey key, Region region, Slice proven, long mark)
+    {
+        concludeStretch(key, region, () -> filter.buryRowsBeyond(key, proven, region.end, mark));
+    }
+
+    private void concludeStretch(DecoratedKey key, Region region, Runnable bury)
+    {
         boolean[] counted = { false };
         regions.computeIfPresent(key, (same, present) ->
         {
             counted[0] = present.contains(region);
             if (counted[0])
-                filter.buryRows(key, proven);
+                bury.run();
             return without(present, region);
         });
         if (!counted[0])

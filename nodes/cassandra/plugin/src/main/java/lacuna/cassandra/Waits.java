@@ -60,6 +60,9 @@ class Waits
     /** Called when a proof has read everything, and does not count yet. */
     void afterProof() {}
 
+    /** Called before SSTables that were imported or streamed are read. */
+    void beforeLoad() {}
+
     /** Called before a build reads what is on disk. */
     void beforeBuild() {}
 

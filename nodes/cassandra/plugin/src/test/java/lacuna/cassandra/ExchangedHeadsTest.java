@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -182,8 +183,7 @@ public class ExchangedHeadsTest extends WithFilters
         try
         {
             read = through.executeAsync(new SimpleStatement(head(t, p, "ASC")).setConsistencyLevel(ConsistencyLevel.QUORUM));
-            Cluster.until("it stands", () -> through.execute("SELECT awaited FROM lacuna_test.flaws WHERE name = '"
-                                                            + Flaw.NARROWED_READS_DO_NOT_BEGIN.shown() + "'").one().getBool(0));
+            Cluster.until("it stands", () -> isAwaited(through, Flaw.NARROWED_READS_DO_NOT_BEGIN));
             at(session, "BEGIN UNLOGGED BATCH DELETE FROM " + t + " WHERE p = " + p + " AND c = " + (LAST - 1) + " AND d = 0; INSERT INTO " + t
                         + " (p, c, d, v) VALUES (" + p + ", 5, 0, 5); APPLY BATCH", ConsistencyLevel.ALL);
         }
@@ -237,6 +237,45 @@ public class ExchangedHeadsTest extends WithFilters
         cluster.nodes.get(holder(t, 1)).importSstables("x1", source.substring(3), t.substring(3));
         // It was written after the deletion.
         seenEverywhere(t, 2);
+    }
+
+    /**
+     * The mark covers a live row of an SSTable that is being imported and has not been read yet. A proof that begins where the mark
+     * ends, and counts only after the row has ended the mark, must not enter it again.
+     */
+    @Test
+    public void aProofThatReliesOnAMarkEndsWithIt() throws Exception
+    {
+        String t = queue(1, "ASC");
+        String source = t + "_source";
+        ddl("CREATE TABLE " + source + " (p int, c int, d int, s int static, v int, PRIMARY KEY (p, c, d)) WITH CLUSTERING ORDER BY (c ASC, d ASC)");
+        becomesNarrowed(head(t, 1, "ASC"), FIRST);
+        at(session, "INSERT INTO " + source + " (p, c, d, v) VALUES (1, 2, 0, 2)", ConsistencyLevel.ALL);
+        cluster.flush("x1");
+        int holder = holder(t, 1);
+        Session own = coordinators.get(holder);
+        FutureTask<Void> arrives = new FutureTask<>(() -> cluster.nodes.get(holder).importSstables("x1", source.substring(3), t.substring(3)), null);
+        try
+        {
+            set(own, Flaw.LOADS_DO_NOT_BEGIN, true);
+            new Thread(arrives).start();
+            Cluster.until("the SSTable is there", () -> isAwaited(own, Flaw.LOADS_DO_NOT_BEGIN));
+            set(own, Flaw.PROOFS_DO_NOT_END, true);
+            at(session, IntStream.range(FIRST, FIRST + 5).mapToObj(c -> "DELETE FROM " + t + " WHERE p = 1 AND c = " + c + " AND d = 0;")
+                                 .collect(Collectors.joining(" ", "BEGIN UNLOGGED BATCH ", " APPLY BATCH")), ConsistencyLevel.ALL);
+            Cluster.until("rows beyond the mark were read", () -> isAwaited(own, Flaw.PROOFS_DO_NOT_END));
+            set(own, Flaw.LOADS_DO_NOT_BEGIN, false);
+            arrives.get();
+            seenEverywhere(t, 2);
+        }
+        finally
+        {
+            set(own, Flaw.LOADS_DO_NOT_BEGIN, false);
+            set(own, Flaw.PROOFS_DO_NOT_END, false);
+        }
+        Cluster.until("the proofs have ended", () -> counter(own, "proofs_waiting") == 0 && !isAwaited(own, Flaw.PROOFS_DO_NOT_END));
+        for (int round = 0; round < 100; round++)
+            seenEverywhere(t, 2);
     }
 
     /** A long queue: more dead rows than one proof reads. */

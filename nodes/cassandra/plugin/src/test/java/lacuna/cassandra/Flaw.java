@@ -29,6 +29,8 @@ enum Flaw
     NARROWED_READS_DO_NOT_BEGIN,
     /** Proofs stand still when they have read everything. */
     PROOFS_DO_NOT_END,
+    /** Imported SSTables are not read yet: a fault of the disk. */
+    LOADS_DO_NOT_BEGIN,
     /** Builds of filters stand still before they begin: a fault of the disk. */
     BUILDS_DO_NOT_BEGIN,
     /** The same when they have read everything. */

@@ -58,6 +58,12 @@ final class FlawedWaits extends Waits
     }
 
     @Override
+    void beforeLoad()
+    {
+        Flaw.LOADS_DO_NOT_BEGIN.await();
+    }
+
+    @Override
     void afterBuild()
     {
         Flaw.BUILDS_DO_NOT_END.await();

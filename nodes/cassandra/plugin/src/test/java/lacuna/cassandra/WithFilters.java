@@ -194,4 +194,10 @@ abstract class WithFilters extends OnOneCluster
     {
         node.execute("UPDATE lacuna_test.flaws SET enabled = " + on + " WHERE name = '" + flaw.shown() + "'");
     }
+
+    /** Whether a thread of the node stands still. */
+    static boolean isAwaited(Session node, Flaw flaw)
+    {
+        return node.execute("SELECT awaited FROM lacuna_test.flaws WHERE name = '" + flaw.shown() + "'").one().getBool(0);
+    }
 }
