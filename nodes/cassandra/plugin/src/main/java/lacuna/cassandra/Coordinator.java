@@ -147,7 +147,7 @@ final class Coordinator
     {
         PartitionEnd end = Narrowing.end(statement);
         long pair = question.waterMark(end);
-        return pair < 0 ? null : Narrowing.of(statement, filter.positions, slices == null ? Slices.ALL : slices, end, pair, question.stamp());
+        return pair < 0 ? null : Narrowing.of(statement, filter.positions, key, slices == null ? Slices.ALL : slices, end, pair, question.stamp());
     }
 
     /** Asks the replicas, beyond what is known to be dead if anything is. */

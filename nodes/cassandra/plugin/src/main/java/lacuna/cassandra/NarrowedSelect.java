@@ -3,6 +3,7 @@ package lacuna.cassandra;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
 import java.util.List;
 
 import org.apache.cassandra.cql3.QueryOptions;
@@ -23,13 +24,16 @@ import org.apache.cassandra.service.ClientState;
  */
 final class NarrowedSelect extends SelectStatement
 {
+    private final ByteBuffer key;
     private final Slices slices;
 
-    NarrowedSelect(SelectStatement whole, Slices slices)
+    /** @param key the partition in which the rest holds no live row */
+    NarrowedSelect(SelectStatement whole, ByteBuffer key, Slices slices)
     {
         super(whole.table, whole.bindVariables, whole.parameters, whole.getSelection(), whole.getRestrictions(), isReversed(whole),
               (AggregationSpecification.Factory) Fields.AGGREGATION.get(whole), null, (Term) Fields.LIMIT.get(whole),
               (Term) Fields.PER_PARTITION_LIMIT.get(whole));
+        this.key = key;
         this.slices = slices;
     }
 
@@ -45,11 +49,13 @@ final class NarrowedSelect extends SelectStatement
         return (Object) Fields.ORDERING.get(statement) == null;
     }
 
+    /** The statement as it is if it names another partition now: a function of its key, such as {@code current_date()}, has another value. */
     @Override
     public ReadQuery getQuery(QueryOptions options, ClientState state, ColumnFilter columns, long nowInSec, DataLimits limits)
     {
         ReadQuery query = super.getQuery(options, state, columns, nowInSec, limits);
         if (query instanceof SinglePartitionReadCommand.Group group && group.queries.size() == 1
+            && group.queries.get(0).partitionKey().getKey().equals(key)
             && group.queries.get(0).clusteringIndexFilter() instanceof ClusteringIndexSliceFilter filter)
             return SinglePartitionReadCommand.Group.create(List.of(narrowed(group.queries.get(0), filter)), group.limits());
         return query;

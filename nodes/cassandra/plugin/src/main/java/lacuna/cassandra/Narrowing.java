@@ -1,5 +1,7 @@
 package lacuna.cassandra;
 
+import java.nio.ByteBuffer;
+
 import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.ClusteringBound;
 import org.apache.cassandra.db.Slices;
@@ -18,11 +20,11 @@ record Narrowing(PartitionEnd end, long pair, long stamp, NarrowedSelect stateme
     }
 
     /** Null if the mark leaves the slices as they are, or leaves nothing of them. */
-    static Narrowing of(SelectStatement statement, RowPositions positions, Slices asked, PartitionEnd end, long pair, long stamp)
+    static Narrowing of(SelectStatement statement, RowPositions positions, ByteBuffer key, Slices asked, PartitionEnd end, long pair, long stamp)
     {
         ClusteringBound<?> bound = WaterMarks.beyond(positions, end, pair);
         Slices slices = bound == null ? null : WaterMarks.narrowed(statement.table.comparator, asked, end, bound);
-        return slices == null ? null : new Narrowing(end, pair, stamp, new NarrowedSelect(statement, slices));
+        return slices == null ? null : new Narrowing(end, pair, stamp, new NarrowedSelect(statement, key, slices));
     }
 
     /**

@@ -24,6 +24,7 @@ public class ExchangedHeadsTest extends WithFilters
     private static final int FIRST = 20;
     private static final int LAST = 40;
     private static final int MAX_ATTEMPTS = 1_200;
+    private static final int PERIOD_MILLIS = 4_000;
 
     @After
     public void noFlawIsLeft()
@@ -276,6 +277,53 @@ public class ExchangedHeadsTest extends WithFilters
         Cluster.until("the proofs have ended", () -> counter(own, "proofs_waiting") == 0 && !isAwaited(own, Flaw.PROOFS_DO_NOT_END));
         for (int round = 0; round < 100; round++)
             seenEverywhere(t, 2);
+    }
+
+    /** The key is a function of the time: at the decision it names a partition with a mark, and when replicas are asked another one. */
+    @Test
+    public void aMarkIsOfThePartitionThatIsRead() throws InterruptedException
+    {
+        String t = unguarded(3) + "_clock";
+        ddl("CREATE TABLE " + t + " (p bigint, c int, d int, v int, PRIMARY KEY (p, c, d)) WITH comment = '"
+            + TakingPart.comment("mode=safe bucket=16 learn_every=1 back_off=1") + "'");
+        fillAndDelete(t, 0);
+        at(session, "INSERT INTO " + t + " (p, c, d, v) VALUES (1, 5, 0, 5)", ConsistencyLevel.ALL);
+        becomesNarrowed(head(t, 0, "ASC"), FIRST);
+        for (Session through : coordinators)
+            assertEquals(5, headOfTheNextPeriod(t, through));
+    }
+
+    private static long period()
+    {
+        return System.currentTimeMillis() / PERIOD_MILLIS % 2;
+    }
+
+    private static int headOfTheNextPeriod(String t, Session through)
+    {
+        String query = "SELECT v FROM " + t + " WHERE p = to_unix_timestamp(now()) / " + PERIOD_MILLIS + " % 2 LIMIT 1";
+        for (int attempt = 0; attempt < 20; attempt++)
+        {
+            Cluster.until("the second period", () -> period() == 1);
+            Cluster.until("the first period", () -> period() == 0);
+            ResultSetFuture read;
+            boolean[] stands = { false };
+            try
+            {
+                set(through, Flaw.NARROWED_READS_DO_NOT_BEGIN, true);
+                read = through.executeAsync(new SimpleStatement(query).setConsistencyLevel(ConsistencyLevel.QUORUM));
+                ResultSetFuture running = read;
+                Cluster.until("it stands, or is over", () -> (stands[0] = isAwaited(through, Flaw.NARROWED_READS_DO_NOT_BEGIN)) || running.isDone());
+                Cluster.until("the second period", () -> period() == 1);
+            }
+            finally
+            {
+                set(through, Flaw.NARROWED_READS_DO_NOT_BEGIN, false);
+            }
+            var rows = read.getUninterruptibly().all();
+            if (stands[0])
+                return rows.isEmpty() ? -1 : rows.get(0).getInt(0);
+        }
+        throw new AssertionError("never narrowed: " + query + known());
     }
 
     /** A long queue: more dead rows than one proof reads. */
