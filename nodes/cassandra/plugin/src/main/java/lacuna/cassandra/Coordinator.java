@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import org.apache.cassandra.auth.Permission;
 import org.apache.cassandra.config.DatabaseDescriptor;
@@ -18,6 +19,7 @@ import org.apache.cassandra.db.ReadQuery;
 import org.apache.cassandra.db.SinglePartitionReadQuery;
 import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.guardrails.Guardrails;
+import org.apache.cassandra.exceptions.InvalidRequestException;
 import org.apache.cassandra.exceptions.RequestExecutionException;
 import org.apache.cassandra.exceptions.RequestValidationException;
 import org.apache.cassandra.locator.ReplicaPlans;
@@ -78,7 +80,7 @@ final class Coordinator
         Coordinator read = new Coordinator(statement, guard.filter);
         try
         {
-            boolean isPlain = isPlain(statement, options);
+            boolean isPlain = evaluated(() -> isPlain(statement, options));
             if (isPlain && !read.filter.backOff.isNext())
                 return read;
             boolean isDecided = isPlain && read.decide(options);
@@ -97,6 +99,26 @@ final class Coordinator
         {
             Exchange.fail("decision", failure);
             return null;
+        }
+    }
+
+    /**
+     * What depends on the values of the client. They may be malformed, as a tuple of one byte is, and Cassandra throws anything then, before
+     * it has looked whether this client may read the table: such a read goes the stock way, and says nothing of the plug-in.
+     */
+    private static <T> T evaluated(Supplier<T> part)
+    {
+        try
+        {
+            return part.get();
+        }
+        catch (RequestValidationException | RequestExecutionException notNow)
+        {
+            throw notNow;
+        }
+        catch (RuntimeException | AssertionError malformed)
+        {
+            throw new InvalidRequestException("malformed values", malformed);
         }
     }
 
@@ -125,10 +147,10 @@ final class Coordinator
     /** Null if it cannot be asked. */
     private Question question(QueryOptions options)
     {
-        List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, INTERNAL);
+        List<ByteBuffer> keys = evaluated(() -> statement.getRestrictions().getPartitionKeys(options, INTERNAL));
         if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown() || !areInSample(keys))
             return null;
-        long[] rows = rows(options);
+        long[] rows = evaluated(() -> rows(options));
         isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
         key = keys.size() == 1 ? keys.get(0) : null;
         if (filter.report != null)
@@ -147,7 +169,10 @@ final class Coordinator
     {
         PartitionEnd end = Narrowing.end(statement);
         long pair = question.waterMark(end);
-        return pair < 0 ? null : Narrowing.of(statement, filter.positions, key, slices == null ? Slices.ALL : slices, end, pair, question.stamp());
+        if (pair < 0)
+            return null;
+        Slices asked = slices == null ? Slices.ALL : slices;
+        return evaluated(() -> Narrowing.of(statement, filter.positions, key, asked, end, pair, question.stamp()));
     }
 
     /** Asks the replicas, beyond what is known to be dead if anything is. */
@@ -177,7 +202,7 @@ final class Coordinator
             return false;
         try
         {
-            Question question = Question.of(filter, List.of(key), rows(options), options.getConsistency());
+            Question question = Question.of(filter, List.of(key), evaluated(() -> rows(options)), options.getConsistency());
             return question != null && narrowing.isConfirmed(question.waterMark(narrowing.end()), question.stamp());
         }
         catch (RequestValidationException | RequestExecutionException notNow)
@@ -247,7 +272,7 @@ final class Coordinator
             return false;
         try
         {
-            ReadQuery query = query(client, options);
+            ReadQuery query = evaluated(() -> query(client, options));
             if (!(query instanceof SinglePartitionReadQuery.Group<?> group))
                 return false;
             isPaged = statement.getAggregationSpec(options) != null || options.getPageSize() > 0 && group.limits().count() > options.getPageSize();
@@ -328,7 +353,7 @@ final class Coordinator
     {
         try
         {
-            Question question = filter.isUsed() && !isStockAlone() && isOfAllValues(options) ? question(options) : null;
+            Question question = filter.isUsed() && !isStockAlone() && evaluated(() -> isOfAllValues(options)) ? question(options) : null;
             if (question == null)
                 return;
             decision = question.decide();

@@ -2,10 +2,15 @@ package lacuna.cassandra;
 
 import static org.junit.Assert.assertEquals;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.Collectors;
 
+import com.datastax.driver.core.BoundStatement;
 import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.exceptions.DriverException;
+import com.datastax.driver.core.policies.FallthroughRetryPolicy;
 import org.junit.Test;
 
 /** What a coordinator answers from memory has the shape, to the byte, that the store gives it without the comment. */
@@ -103,6 +108,34 @@ public class ExchangedShapesTest extends WithFilters
                 for (int p : new int[] { ABSENT, DEAD })
                     for (boolean isPrepared : new boolean[] { false, true })
                         isSkipped(pair, request(cql, level, isPrepared, p));
+        }
+    }
+
+    /** A tuple of one byte: the store fails at it, and so it does here; nothing is switched off. */
+    @Test
+    public void malformedValuesAreStocksToRefuse() throws Exception
+    {
+        Pair pair = Pair.create(cluster, session, KEYSPACE + ".malformed", "CREATE TABLE %s (p int, c int, d int, v int, PRIMARY KEY (p, c, d))",
+                                "mode=safe bucket=16 learn_every=1 back_off=1");
+        becomesKnown("reads_skipped", pair.guarded());
+        for (String where : List.of("(c, d) > ?", "(c, d) = ?"))
+            assertEquals(where, refusal(pair.stock(), where), refusal(pair.guarded(), where));
+        stillActiveOnEveryNode();
+        becomesKnown("reads_skipped", pair.guarded());
+    }
+
+    /** Through a session of its own, since the driver closes its connections at such an error. */
+    private static String refusal(String table, String where)
+    {
+        try (var driver = cluster.driver(cluster.nodes.get(0)); Session through = driver.connect())
+        {
+            BoundStatement read = through.prepare("SELECT v FROM " + table + " WHERE p = 1 AND " + where).bind();
+            read.setBytesUnsafe(0, ByteBuffer.wrap(new byte[1])).setRetryPolicy(FallthroughRetryPolicy.INSTANCE);
+            return "answered: " + through.execute(read).all();
+        }
+        catch (DriverException refused)
+        {
+            return refused.getClass().getName() + ": " + refused.getMessage();
         }
     }
 
