@@ -262,7 +262,15 @@ final class Node
         Map<?, ?> states = (Map<?, ?>) jmx.attribute("org.apache.cassandra.net:type=FailureDetector", "SimpleStates");
         boolean isUp = states.entrySet().stream()
                              .anyMatch(state -> state.getKey().toString().endsWith("/" + other.address) && "UP".equals(state.getValue()));
-        return isUp && startOf(other).equals(other.startOf(other));
+        try
+        {
+            return isUp && startOf(other).equals(other.startOf(other));
+        }
+        catch (IllegalStateException notYet)
+        {
+            // It may take a node for up before it knows anything of it.
+            return false;
+        }
     }
 
     /** When another node was started last, as it knows. */
