@@ -18,10 +18,14 @@ final class FilterFill
 {
     private FilterFill() {}
 
-    /** With everything that was written before the filter took writes: memtables are flushed first. */
+    /**
+     * With everything that was written before the filter took writes. Such a write may be under way, in no memtable yet, and where there is
+     * nothing in the memtables a flush waits for none; so they are waited for here, and then memtables are flushed.
+     */
     static void withAll(TableFilter filter, long isRebuild, FilterContents contents) throws IOException
     {
         ColumnFamilyStore table = filter.table;
+        Prover.awaitWritesUnderWay();
         table.forceBlockingFlush(ColumnFamilyStore.FlushReason.INDEX_BUILD_STARTED);
         try (ColumnFamilyStore.RefViewFragment view = table.selectAndReference(View.selectFunction(SSTableSet.CANONICAL)))
         {

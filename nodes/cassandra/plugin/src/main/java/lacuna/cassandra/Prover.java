@@ -164,8 +164,13 @@ final class Prover
      */
     private static void awaitWritesUnderWay(TableGuard guard)
     {
-        if (!guard.filter.isMarkedBefore())
-            return;
+        if (guard.filter.isMarkedBefore())
+            awaitWritesUnderWay();
+    }
+
+    /** Returns when every write that has begun before is visible and marked, or has failed. */
+    static void awaitWritesUnderWay()
+    {
         OpOrder.Barrier barrier = Keyspace.writeOrder.newBarrier();
         barrier.issue();
         barrier.await();

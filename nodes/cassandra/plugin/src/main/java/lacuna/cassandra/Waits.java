@@ -54,6 +54,9 @@ class Waits
         return true;
     }
 
+    /** Called when a write is marked, and is not visible yet. */
+    void beforeVisible() {}
+
     /** Called when a coordinator has decided where a read begins, and has asked no replica. */
     void beforeNarrowed() {}
 

@@ -73,6 +73,7 @@ final class WriteMarker implements Index.Group
         if (isStopped || type != IndexTransaction.Type.UPDATE || !guard.filter.isMarkedBefore())
             return null;
         guard.beforeWrite(partition);
+        Waits.current().beforeVisible();
         return guard.filter.positions == null ? null : new RowMarker(guard, partition);
     }
 

@@ -25,6 +25,8 @@ enum Flaw
     DEAF,
     /** A read that began beyond a mark counts, whatever has happened since. */
     MARKS_ARE_NOT_CONFIRMED,
+    /** Writes stand still when they are marked, before they are visible. */
+    WRITES_DO_NOT_APPEAR,
     /** Coordinators stand still between their decision where a read begins and the read. */
     NARROWED_READS_DO_NOT_BEGIN,
     /** Proofs stand still when they have read everything. */

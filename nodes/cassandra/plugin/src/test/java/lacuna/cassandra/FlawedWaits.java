@@ -40,6 +40,12 @@ final class FlawedWaits extends Waits
     }
 
     @Override
+    void beforeVisible()
+    {
+        Flaw.WRITES_DO_NOT_APPEAR.await();
+    }
+
+    @Override
     void beforeNarrowed()
     {
         Flaw.NARROWED_READS_DO_NOT_BEGIN.await();
@@ -52,15 +58,15 @@ final class FlawedWaits extends Waits
     }
 
     @Override
-    void beforeBuild()
-    {
-        Flaw.BUILDS_DO_NOT_BEGIN.await();
-    }
-
-    @Override
     void beforeLoad()
     {
         Flaw.LOADS_DO_NOT_BEGIN.await();
+    }
+
+    @Override
+    void beforeBuild()
+    {
+        Flaw.BUILDS_DO_NOT_BEGIN.await();
     }
 
     @Override
