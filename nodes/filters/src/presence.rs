@@ -73,6 +73,17 @@ impl NodeFilter {
         Self { any: Some(CuckooTable::for_rate(capacity, rate)), ..Self::unknown() }
     }
 
+    /// The same for a filter that may take `max_bytes`: all memory is taken at the beginning, so it is made for no more keys than fit with
+    /// the shortest fingerprints, whatever the estimate says.
+    pub(crate) fn within(capacity: u64, rate: f64, max_bytes: usize) -> Self {
+        // At MIN_BITS, and the load that a table is filled to.
+        let most = max_bytes as u64 / 10 * 9;
+        match capacity > most {
+            true => Self { any: Some(CuckooTable::new(most, MIN_BITS)), ..Self::unknown() },
+            false => Self::new(capacity, rate),
+        }
+    }
+
     /// A filter that says "unknown" to everything.
     pub(crate) fn unknown() -> Self {
         let (dead, margins) = (MarkTable::default(), MarkTable::default());

@@ -158,8 +158,7 @@ impl Hub {
         self.with(mode, |node| {
             let buckets = finest.map(|finest| Buckets::new(finest, STEP_LOG2, LEVELS)).transpose();
             let Ok(buckets) = buckets else { return FAILED };
-            node.create_table(table, capacity, rate, buckets);
-            node.limit_table(table, max_bytes);
+            node.create_table_within(table, capacity, rate, buckets, max_bytes);
             0
         })
     }

@@ -15,11 +15,23 @@ impl Node {
     /// Begins a filter for a table, or empties the one there is (truncation): until [`set_ready`](Self::set_ready) peers
     /// do not see it. Writes may come at once; what is in files is added by [`load`](Self::load).
     pub fn create_table(&mut self, table: TableId, capacity: u64, rate: f64, buckets: Option<Buckets>) {
-        let max_bytes = self.config.max_table_bytes;
-        self.publisher.create(table, NodeFilter::new(capacity, rate), buckets, max_bytes);
+        self.create_table_within(table, capacity, rate, buckets, self.config.max_table_bytes);
     }
 
-    /// Gives the filter of one table other memory than [`Config::max_table_bytes`](crate::Config::max_table_bytes).
+    /// The same with other memory than [`Config::max_table_bytes`](crate::Config::max_table_bytes).
+    pub fn create_table_within(
+        &mut self,
+        table: TableId,
+        capacity: u64,
+        rate: f64,
+        buckets: Option<Buckets>,
+        max_bytes: usize,
+    ) {
+        self.publisher.create(table, NodeFilter::within(capacity, rate, max_bytes), buckets, max_bytes);
+        self.limit_table(table, max_bytes);
+    }
+
+    /// Gives the filter of one table other memory.
     pub fn limit_table(&mut self, table: TableId, max_bytes: usize) {
         self.publisher.limit(table, max_bytes);
     }
@@ -256,7 +268,9 @@ impl Node {
     /// [`finish_rebuild`](Self::finish_rebuild). Due when much of what it holds was purged, and when it is
     /// [`outgrown`](NodeFilter::outgrown).
     pub fn begin_rebuild(&mut self, table: TableId, capacity: u64, rate: f64) {
-        self.publisher.begin_rebuild(table, NodeFilter::new(capacity, rate));
+        let Some(own) = self.publisher.tables.get(&table) else { return };
+        let next = NodeFilter::within(capacity, rate, own.max_bytes);
+        self.publisher.begin_rebuild(table, next);
     }
 
     /// Adds a key of the files to the filter that is being rebuilt.

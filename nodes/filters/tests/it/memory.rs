@@ -210,3 +210,35 @@ fn what_was_dead_and_is_written_again_is_not_denied_when_marks_made_room() {
     assert!(!filter.is_unknown());
     assert_eq!(pair.decide(7), Decision::Forward(Reason::MayBeLive));
 }
+
+/// An estimate may be many times what is there, as where each key is in ten files: its memory is not taken.
+#[test]
+fn a_filter_is_made_for_no_more_keys_than_its_memory_has_room_for() {
+    const MAX_BYTES: usize = 100_000;
+    let mut pair = Pair::new(SAFE, None);
+    for is_rebuilt in [false, true] {
+        let node = &mut pair.nodes[1];
+        if is_rebuilt {
+            node.begin_rebuild(TABLE, 200_000_000, 0.01);
+            (0..9_000).for_each(|key| node.rebuild_key(TABLE, partition(key), None));
+            node.finish_rebuild(TABLE);
+        } else {
+            node.create_table_within(TABLE, 200_000_000, 0.01, None, MAX_BYTES);
+            node.set_ready(TABLE);
+            (0..9_000).for_each(|key| node.load(TABLE, partition(key), None));
+        }
+        let filter = node.own_filter(TABLE).unwrap();
+        assert!(
+            !filter.is_unknown() && filter.memory_bytes() <= MAX_BYTES,
+            "{} bytes",
+            filter.memory_bytes()
+        );
+        assert_eq!(filter.outgrown(), None);
+        for _ in 0..2 {
+            pair.settle();
+        }
+        assert!((0..9_000).all(|key| pair.decide(key) != Decision::Empty));
+        let skipped = (100_000..101_000).filter(|key| pair.decide(*key) == Decision::Empty).count();
+        assert!(skipped > 900, "{skipped} of 1,000 absent keys");
+    }
+}

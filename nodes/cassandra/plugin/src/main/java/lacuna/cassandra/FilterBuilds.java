@@ -6,7 +6,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.cassandra.config.DatabaseDescriptor;
-import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.memtable.Memtable;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 
@@ -229,19 +228,20 @@ final class FilterBuilds
     /** Names to make room for. */
     long capacity()
     {
-        long keys = 0;
-        for (SSTableReader sstable : filter.table.getLiveSSTables())
-            keys += sstable.estimatedKeys();
-        return Math.max(MIN_CAPACITY, (long) (1.25 * namesPerPartition * keys));
+        return Math.max(MIN_CAPACITY, (long) (1.25 * namesPerPartition * onDisk()));
     }
 
     /** About how many partitions there are, those in several SSTables counted once. */
     private long partitions()
     {
-        ColumnFamilyStore table = filter.table;
-        long count = Math.max(0, SSTableReader.getApproximateKeyCount(table.getLiveSSTables()));
-        for (Memtable memtable : table.getTracker().getView().getAllMemtables())
+        long count = onDisk();
+        for (Memtable memtable : filter.table.getTracker().getView().getAllMemtables())
             count += memtable.partitionCount();
         return count;
+    }
+
+    private long onDisk()
+    {
+        return Math.max(0, SSTableReader.getApproximateKeyCount(filter.table.getLiveSSTables()));
     }
 }
