@@ -22,7 +22,7 @@ use crate::fetch::FetchedBytes;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::peer::Peer;
 use crate::presence::{NodeFilter, Presence};
-use crate::publisher::Publisher;
+use crate::publisher::{Own, Publisher};
 use crate::question::Decision;
 
 /// The number of the delta that an acknowledgement has to wait for.
@@ -158,6 +158,11 @@ impl Node {
     pub fn kept(&self) -> (usize, usize) {
         let forwarded = self.peers.values().map(Peer::forwarded_count).sum();
         (self.publisher.snapshot_bytes(), forwarded)
+    }
+
+    /// Bytes of the filter that is being rebuilt; 0 if none is.
+    pub fn kept_for_rebuild(&self, table: TableId) -> usize {
+        self.publisher.tables.get(&table).map_or(0, Own::next_bytes)
     }
 
     /// What was decided so far.

@@ -273,6 +273,11 @@ impl Node {
         self.publisher.begin_rebuild(table, next);
     }
 
+    /// Ends a rebuild that has failed: the old filter goes on to serve.
+    pub fn cancel_rebuild(&mut self, table: TableId) {
+        self.publisher.cancel_rebuild(table);
+    }
+
     /// Adds a key of the files to the filter that is being rebuilt.
     pub fn rebuild_key(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
         let buckets = self.buckets(table);

@@ -47,9 +47,17 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// Keeps the filter within its memory: `true` if its copies are of no use then.
+    /// Keeps the filter within its memory, and the one that is being rebuilt: `true` if copies of the filter are of no use then.
     fn shrink(&mut self) -> bool {
+        if let Some(next) = self.next.as_mut().filter(|next| next.memory_bytes() > self.max_bytes) {
+            next.shrink_to(self.max_bytes);
+        }
         self.filter.memory_bytes() > self.max_bytes && self.filter.shrink_to(self.max_bytes)
+    }
+
+    /// Memory of the filter that is being rebuilt.
+    pub(crate) fn next_bytes(&self) -> usize {
+        self.next.as_ref().map_or(0, NodeFilter::memory_bytes)
     }
 
     /// The margins and water marks that a row at `place` ends.
@@ -263,6 +271,12 @@ impl Publisher {
     pub(crate) fn begin_rebuild(&mut self, table: TableId, filter: NodeFilter) {
         if let Some(own) = self.tables.get_mut(&table) {
             own.next = Some(filter);
+        }
+    }
+
+    pub(crate) fn cancel_rebuild(&mut self, table: TableId) {
+        if let Some(own) = self.tables.get_mut(&table) {
+            own.next = None;
         }
     }
 

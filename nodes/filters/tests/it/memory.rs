@@ -242,3 +242,20 @@ fn a_filter_is_made_for_no_more_keys_than_its_memory_has_room_for() {
         assert!(skipped > 900, "{skipped} of 1,000 absent keys");
     }
 }
+
+/// A build may fail, and writes go on.
+#[test]
+fn a_filter_that_is_being_rebuilt_keeps_within_the_cap_and_ends_with_its_build() {
+    let mut pair = Pair::new(Config { max_table_bytes: 20_000, ..SAFE }, None);
+    let before = pair.nodes[1].kept_for_rebuild(TABLE);
+    pair.nodes[1].begin_rebuild(TABLE, 300, 0.01);
+    for key in 0..40_000 {
+        pair.nodes[1].write(TABLE, partition(key), None);
+        assert!(pair.nodes[1].kept_for_rebuild(TABLE) <= 20_000, "{key}");
+    }
+    pair.nodes[1].cancel_rebuild(TABLE);
+    assert_eq!([before, pair.nodes[1].kept_for_rebuild(TABLE)], [0, 0]);
+    pair.nodes[1].finish_rebuild(TABLE);
+    pair.settle();
+    assert!((0..40_000).all(|key| pair.decide(key) != Decision::Empty));
+}

@@ -21,12 +21,13 @@ native! {
         })
     }
 
-    /// What is done with a whole table: 0 publishes it, 1 ends its rebuild, 2 drops it.
+    /// What is done with a whole table: 0 publishes it, 1 ends its rebuild, 2 drops it, 3 gives its rebuild up.
     fn table(handle, mode, high, low, what) {
         hub(handle).with(mode, |node| {
             match what {
                 0 => node.set_ready(table(high, low)),
                 1 => node.finish_rebuild(table(high, low)),
+                3 => node.cancel_rebuild(table(high, low)),
                 _ => node.drop_table(table(high, low)),
             }
             0

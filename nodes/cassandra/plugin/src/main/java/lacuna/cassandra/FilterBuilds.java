@@ -26,6 +26,7 @@ final class FilterBuilds
 {
     private static final int READY = 0;
     private static final int REBUILT = 1;
+    private static final int GIVEN_UP = 3;
     private static final long MIN_CAPACITY = 4_096;
     /** Purged keys that are never worth a new filter. */
     private static final long SLACK = 256;
@@ -168,8 +169,14 @@ final class FilterBuilds
     private void refill(long capacity)
     {
         // The table may take part no more since it was asked for.
-        if (!filter.beginRebuild(capacity) || !fill(1, REBUILT))
+        if (!filter.beginRebuild(capacity))
             return;
+        if (!fill(1, REBUILT))
+        {
+            // Else writes would go on to fill it, too.
+            filter.finish(GIVEN_UP);
+            return;
+        }
         worthATry = 0;
         Lacuna.COUNTERS.filtersRebuilt.increment();
         // Acknowledgements and reads wait until other nodes know of the new filter.

@@ -354,16 +354,24 @@ final class TableFilter
         });
     }
 
-    synchronized void drop()
+    void drop()
+    {
+        if (!isDroppedNow())
+            return;
+        // Waits for a file that is being written, which proofs and writes must not wait for.
+        builds.contents.forget();
+    }
+
+    private synchronized boolean isDroppedNow()
     {
         if (dropped)
-            return;
+            return false;
         if (isUsed())
             guarded("drop", () -> Native.table(Exchange.hub(), mode.number(), high, low, DROPPED));
         dropped = true;
-        builds.contents.forget();
         if (mode == Mode.SAFE)
             Acknowledgements.removeSafeTable();
+        return true;
     }
 
     /** Keys, bytes, dead keys, expected rate of false positives in thousand millionths; -1 if there is no filter. */
