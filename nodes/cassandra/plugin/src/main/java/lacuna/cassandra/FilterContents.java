@@ -12,6 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.db.ColumnFamilyStore;
@@ -23,6 +24,7 @@ import org.apache.cassandra.io.sstable.format.SSTableFormat.Components;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 import org.apache.cassandra.io.util.File;
 import org.apache.cassandra.io.util.FileUtils;
+import org.apache.cassandra.schema.DroppedColumn;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +40,8 @@ import org.slf4j.LoggerFactory;
  * <p>Dead keys and margins are of use only where nothing was lost that made them dead: a tombstone whose commit log
  * was not synced, an SSTable that somebody took away. They are kept if the node had written everything to disk, and finds the same
  * SSTables. What is written afterwards takes marks back, in the replay of the commit log too.
+ *
+ * <p>Columns that were dropped have a name in the list, too: if they are others at the start, cells may be back that the filter does not hold.
  */
 final class FilterContents
 {
@@ -50,6 +54,8 @@ final class FilterContents
     /** What the file of the node's last life names. */
     private volatile Set<UUID> restored = Set.of();
     private volatile boolean isFilled;
+    /** Name of the columns that were dropped when the filter began, or later; null if none was. */
+    private volatile UUID dropped;
     /** Raised with every change of the SSTables. */
     private final AtomicLong changes = new AtomicLong();
     private long savedAt = System.nanoTime();
@@ -63,10 +69,11 @@ final class FilterContents
     /** Takes the filter of the last life, if there is one, in place of the one that was created just now. */
     void restore()
     {
+        dropped = nameOf(filter.table.metadata().droppedColumns.values());
         try
         {
             SavedFilter file = SavedFilter.read(filter.name(), folder());
-            if (file == null)
+            if (file == null || dropped != null && !file.sstables().contains(dropped))
                 return;
             boolean keepsDead = file.isWhole() && file.sstables().equals(namesOf(filter.table.getLiveSSTables()));
             boolean isRestored = filter.restore(file.filter(), keepsDead);
@@ -81,6 +88,13 @@ final class FilterContents
             // Then every SSTable is read.
             LOGGER.warn("Lacuna: the saved filter {} cannot be used", filter.name().in(folder()), unusable);
         }
+    }
+
+    /** Columns may have been dropped, which brings nothing back. */
+    void altered()
+    {
+        dropped = nameOf(filter.table.metadata().droppedColumns.values());
+        changes.incrementAndGet();
     }
 
     /** Whether the restored filter holds all its keys. */
@@ -192,11 +206,19 @@ final class FilterContents
         return Path.of(DatabaseDescriptor.getSavedCachesLocation());
     }
 
-    private static Set<UUID> namesOf(Collection<SSTableReader> sstables)
+    private Set<UUID> namesOf(Collection<SSTableReader> sstables)
     {
         Set<UUID> names = new HashSet<>();
         sstables.forEach(sstable -> names.add(nameOf(sstable)));
+        if (dropped != null)
+            names.add(dropped);
         return names;
+    }
+
+    private static UUID nameOf(Collection<DroppedColumn> columns)
+    {
+        String name = columns.stream().map(column -> column.column.name + "/" + column.droppedTime).sorted().collect(Collectors.joining("/"));
+        return name.isEmpty() ? null : UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Of what is in it: its number alone may come again, or be given to another file by hand. */

@@ -47,6 +47,7 @@ final class Participation
     void forget()
     {
         guard.forgetAll();
+        guard.filter.builds.contents.altered();
     }
 
     /** Writes are marked before they are visible until the end of the filter is announced. */

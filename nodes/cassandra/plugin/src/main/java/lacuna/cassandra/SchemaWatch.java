@@ -13,6 +13,7 @@ import org.apache.cassandra.cql3.statements.schema.CreateTableStatement;
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.exceptions.ConfigurationException;
 import org.apache.cassandra.exceptions.RequestValidationException;
+import org.apache.cassandra.schema.DroppedColumn;
 import org.apache.cassandra.schema.KeyspaceMetadata;
 import org.apache.cassandra.schema.Keyspaces;
 import org.apache.cassandra.schema.Schema;
@@ -81,7 +82,29 @@ final class SchemaWatch implements SchemaChangeListener
     @Override
     public void onAlterTable(TableMetadata before, TableMetadata after, boolean affectsStatements)
     {
-        guarded(() -> follow(after));
+        guarded(() -> alter(before, after));
+    }
+
+    /**
+     * A column is dropped as of a time, up to which its cells are gone. If it is dropped again as of an earlier one, some come back without a
+     * write: rows that have nothing else were proven dead, and a filter that was built meanwhile lacks them. So the table takes part anew, and
+     * the change is not done before other nodes know it.
+     */
+    private void alter(TableMetadata before, TableMetadata after)
+    {
+        boolean beginsAnew = bringsBack(before, after) && leave(after.id);
+        follow(after);
+        if (beginsAnew)
+            Acknowledgements.await(News.ANYTHING);
+    }
+
+    private static boolean bringsBack(TableMetadata before, TableMetadata after)
+    {
+        return before.droppedColumns.entrySet().stream().anyMatch(was ->
+        {
+            DroppedColumn is = after.droppedColumns.get(was.getKey());
+            return is == null || is.droppedTime < was.getValue().droppedTime;
+        });
     }
 
     @Override
@@ -144,13 +167,15 @@ final class SchemaWatch implements SchemaChangeListener
         hasUnopened = !unopened.isEmpty();
     }
 
-    private synchronized void leave(TableId id)
+    /** Whether it took part until now. */
+    private synchronized boolean leave(TableId id)
     {
         unopened.remove(id);
         hasUnopened = !unopened.isEmpty();
         Participation now = present.remove(id);
         if (now != null)
             now.end();
+        return now != null;
     }
 
     private synchronized void joinOpened()

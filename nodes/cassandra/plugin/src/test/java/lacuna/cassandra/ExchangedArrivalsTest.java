@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Session;
 import org.junit.Assume;
 import org.junit.Test;
 
@@ -117,6 +118,44 @@ public class ExchangedArrivalsTest extends WithFilters
     {
         return copies == 3 ? List.of(ConsistencyLevel.QUORUM, ConsistencyLevel.ALL)
                            : List.of(ConsistencyLevel.ONE, ConsistencyLevel.QUORUM, ConsistencyLevel.ALL);
+    }
+
+    /** Cells are gone with their column, which is dropped as of a time; when it is added and dropped again as of an earlier one, they are back. */
+    @Test
+    public void cellsThatAnEarlierDropBringsBackAreSeen() throws Exception
+    {
+        Pair pair = Pair.create(cluster, session, "x" + Math.min(3, NODES) + ".altered", "CREATE TABLE %s (p int, c int, v int, w int, PRIMARY KEY (p, c))",
+                                "mode=safe bucket=16 learn_every=1 back_off=1");
+        pair.alike(clients.get(0), "INSERT INTO %s (p, c, w) VALUES (1, 100, 1)", ConsistencyLevel.ALL);
+        for (int p : new int[] { 1, 2 })
+            for (int c : new int[] { 5, 6, 7 })
+                pair.alike(clients.get(0), "UPDATE %s USING TIMESTAMP 70000 SET v = 1 WHERE p = " + p + " AND c = " + c, ConsistencyLevel.ALL);
+        cluster.flush(pair.keyspace());
+        alter(pair, "DROP v USING TIMESTAMP 100000");
+        becomesKnown("reads_skipped", pair.guarded());
+        String slice = "SELECT * FROM " + pair.guarded() + " WHERE p = 1 AND c < 100";
+        becomesSkipped(pair.guarded(), 2);
+        for (Session through : coordinators)
+            Cluster.until("the slice is skipped", () ->
+            {
+                long before = counter(through, "reads_skipped");
+                assertEquals(0, at(through, slice, ConsistencyLevel.ALL));
+                return counter(through, "reads_skipped") > before;
+            });
+        alter(pair, "ADD v int");
+        alter(pair, "DROP v USING TIMESTAMP 50000");
+        alter(pair, "ADD v int");
+        for (Client through : clients)
+            for (ConsistencyLevel level : levels(3))
+                for (String read : List.of("SELECT * FROM %s WHERE p = 2", "SELECT * FROM %s WHERE p = 1 AND c < 100", "SELECT * FROM %s WHERE p = 1 LIMIT 1"))
+                    pair.alike(through, read, level);
+        assertEquals("the store shows them", 3, at(session, "SELECT * FROM " + pair.stock() + " WHERE p = 2", ConsistencyLevel.ALL));
+    }
+
+    private static void alter(Pair pair, String change)
+    {
+        for (String table : List.of(pair.stock(), pair.guarded()))
+            ddl("ALTER TABLE " + table + " " + change);
     }
 
     /** Each partition leaves one of its two nodes. */
