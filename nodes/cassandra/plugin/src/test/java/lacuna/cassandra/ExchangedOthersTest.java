@@ -2,10 +2,12 @@ package lacuna.cassandra;
 
 import static org.junit.Assert.assertEquals;
 
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Session;
 import org.junit.Assume;
 import org.junit.Test;
@@ -33,6 +35,51 @@ public class ExchangedOthersTest extends WithFilters
         return (System.nanoTime() - before) / 1_000_000;
     }
 
+    /**
+     * A write reads the rows of its partition for the views of the table, on a thread of which a node has few. No client sees them, so that
+     * read does not wait for a node that does not know the partition yet.
+     */
+    @Test
+    public void writesDoNotWaitWhenTheyReadForAView() throws Exception
+    {
+        Assume.assumeTrue("wants a node that has no part in the writes", NODES == 3);
+        String t = guarded(1, "safe");
+        ddl("CREATE MATERIALIZED VIEW " + t + "_view AS SELECT p, c, v FROM " + t + " WHERE v IS NOT NULL AND p IS NOT NULL AND c IS NOT NULL PRIMARY KEY (v, p, c)");
+        for (int attempt = 0; attempt < 5; attempt++)
+        {
+            becomesKnown("reads_skipped", t);
+            int p = newKey(t);
+            Session holder = coordinators.get(1);
+            long held = counter(holder, "reads_held");
+            long waiting = counter(holder, "acknowledgements_held");
+            Thread pause = new Thread(() -> pauses(cluster.nodes.get(PAUSED)));
+            pause.start();
+            Thread.sleep(200);
+            List<ResultSetFuture> writes = IntStream.range(1, 4).mapToObj(
+                v -> holder.executeAsync("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, " + v + ")")).toList();
+            writes.forEach(ResultSetFuture::getUninterruptibly);
+            pause.join();
+            long waited = counter(holder, "acknowledgements_held") - waiting;
+            System.out.println("views: " + waited + " answers waited, " + (counter(holder, "reads_held") - held) + " reads");
+            assertEquals("reads for a view that waited", held, counter(holder, "reads_held"));
+            if (waited > 0)
+                return;
+        }
+        throw new AssertionError("no write waited");
+    }
+
+    private static void pauses(Node node)
+    {
+        try
+        {
+            node.pause(PAUSE_MILLIS);
+        }
+        catch (Exception failure)
+        {
+            throw new IllegalStateException(failure);
+        }
+    }
+
     /** Longest write of each kind, in milliseconds: new keys in mode safe, overwrites there, a batch, and a table that takes no part. */
     private static long[] longest(String safe, String plain, boolean withNewKeys) throws Exception
     {
@@ -50,17 +97,7 @@ public class ExchangedOthersTest extends WithFilters
                 last.set(p);
             }
         });
-        Thread pause = new Thread(() ->
-        {
-            try
-            {
-                cluster.nodes.get(PAUSED).pause(PAUSE_MILLIS);
-            }
-            catch (Exception failure)
-            {
-                throw new IllegalStateException(failure);
-            }
-        });
+        Thread pause = new Thread(() -> pauses(cluster.nodes.get(PAUSED)));
         newKeys.start();
         pause.start();
         while (System.nanoTime() < end)
