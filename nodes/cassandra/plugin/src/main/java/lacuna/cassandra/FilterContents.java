@@ -215,9 +215,11 @@ final class FilterContents
         return names;
     }
 
+    /** With milliseconds, which are what a node knows of the drop after a restart. */
     private static UUID nameOf(Collection<DroppedColumn> columns)
     {
-        String name = columns.stream().map(column -> column.column.name + "/" + column.droppedTime).sorted().collect(Collectors.joining("/"));
+        String name = columns.stream().map(column -> column.column.name + "/" + TimeUnit.MICROSECONDS.toMillis(column.droppedTime)).sorted()
+                             .collect(Collectors.joining("/"));
         return name.isEmpty() ? null : UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
     }
 

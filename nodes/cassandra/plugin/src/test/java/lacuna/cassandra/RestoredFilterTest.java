@@ -42,6 +42,9 @@ public class RestoredFilterTest
             fill();
             knowsTheDead();
 
+            // The file names the drop as the next life of the node will know it.
+            for (String change : List.of("ADD w int", "DROP w"))
+                cluster.schema(coordinators.get(1), "ALTER TABLE " + TABLE + " " + change);
             second.stop();
             comesBack();
             assertEquals("everything was on disk", 0, second("sstables_loaded"));
