@@ -78,10 +78,10 @@ impl NodeFilter {
     pub(crate) fn within(capacity: u64, rate: f64, max_bytes: usize) -> Self {
         // At MIN_BITS, and the load that a table is filled to.
         let most = max_bytes as u64 / 10 * 9;
-        match capacity > most {
-            true => Self { any: Some(CuckooTable::new(most, MIN_BITS)), ..Self::unknown() },
-            false => Self::new(capacity, rate),
+        if capacity > most {
+            return Self { any: Some(CuckooTable::new(most, MIN_BITS)), ..Self::unknown() };
         }
+        Self::new(capacity, rate)
     }
 
     /// A filter that says "unknown" to everything.
