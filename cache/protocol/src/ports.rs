@@ -134,7 +134,7 @@ pub trait LogServer: Debug + Send + Sync {
 }
 
 /// A tenure as the coordinator grants it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tenure {
     /// Larger than that of every earlier tenure.
     pub epoch: Epoch,
@@ -149,6 +149,9 @@ pub struct Tenure {
     pub before: Option<Epoch>,
     /// How long it is valid without renewal; `None`: until the process ends.
     pub lease_ms: Option<u64>,
+    /// The table of all ranges by which it was granted, where that may be newer than the one that the owner knows: under an
+    /// older one it would serve what belongs to another range since. `None`: ranges are never cut anew.
+    pub table: Option<Arc<RangeTable>>,
 }
 
 /// Grants each range to at most one owner at a time.

@@ -51,7 +51,7 @@ impl SingleProcess {
         if lost_cache == Some(*place) {
             *place = (*place + 1) % self.cache_count;
         }
-        Tenure { epoch, cache: *place, serve_after_ms: 0, before: None, lease_ms: None }
+        Tenure { epoch, cache: *place, serve_after_ms: 0, before: None, lease_ms: None, table: None }
     }
 }
 

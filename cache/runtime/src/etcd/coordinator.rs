@@ -119,7 +119,8 @@ impl Inner {
         let moved_until_ms = asked_ms + moved_ms;
         self.held().insert(range, Held { epoch, newest: epoch, routes_until_ms, moved_until_ms });
         let before = before.map(|record| record.epoch);
-        Ok(Some(Tenure { epoch, cache, serve_after_ms: moved_ms, before, lease_ms: Some(lease_ms) }))
+        let (lease_ms, table) = (Some(lease_ms), map.table().cloned());
+        Ok(Some(Tenure { epoch, cache, serve_after_ms: moved_ms, before, lease_ms, table }))
     }
 
     /// Larger than every epoch of former claims, as recorded by etcd and by the store.
@@ -180,7 +181,8 @@ impl Inner {
         let serve_after_ms = held.routes_until_ms.max(held.moved_until_ms).saturating_sub(now);
         // Not backed by a lease: this is only how often etcd is tried, which takes a third of a lease when it is away.
         let lease_ms = Some(2 * self.options.lease_ms());
-        Some(Tenure { epoch: held.newest, cache: usize::MAX, serve_after_ms, before: None, lease_ms })
+        let (epoch, cache) = (held.newest, usize::MAX);
+        Some(Tenure { epoch, cache, serve_after_ms, before: None, lease_ms, table: None })
     }
 
     async fn renew(&self, range: RangeId, epoch: Epoch) -> Result<bool> {

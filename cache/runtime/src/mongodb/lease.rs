@@ -77,7 +77,7 @@ impl Leases {
         let cache = self.cache(range, lost_cache);
         // Entries of the previous tenure are not taken over: a late write of it may have passed the fence.
         let (before, lease_ms) = (None, Some(LEASE_MS));
-        Ok(is_ours.then_some(Tenure { epoch: next, cache, serve_after_ms: 0, before, lease_ms }))
+        Ok(is_ours.then_some(Tenure { epoch: next, cache, serve_after_ms: 0, before, lease_ms, table: None }))
     }
 
     /// Whether a count has not moved for longer than a lease.

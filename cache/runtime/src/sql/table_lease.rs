@@ -214,7 +214,7 @@ impl TableLease {
 fn tenure(epoch: i64, before: Option<i64>, cache: usize) -> Tenure {
     let epoch_of = |epoch: i64| Epoch(epoch.cast_unsigned());
     let before = before.map(epoch_of);
-    Tenure { epoch: epoch_of(epoch), cache, serve_after_ms: 0, before, lease_ms: Some(LEASE_MS) }
+    Tenure { epoch: epoch_of(epoch), cache, serve_after_ms: 0, before, lease_ms: Some(LEASE_MS), table: None }
 }
 
 fn leases_of(found: &Table) -> BTreeMap<RangeId, Lease> {

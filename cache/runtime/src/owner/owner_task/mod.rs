@@ -231,7 +231,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     }
 
     /// A tenure whose range is cut anew ends, and the next one gets the new interval.
-    fn take_table(&mut self, table: Arc<RangeTable>) {
+    pub(super) fn take_table(&mut self, table: Arc<RangeTable>) {
         if self.config.table.as_ref().is_some_and(|known| known.version() < table.version()) {
             self.config.table = Some(table.clone());
             self.drive(Event::Table(table));

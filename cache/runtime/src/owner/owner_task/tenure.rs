@@ -53,6 +53,10 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
 
     pub(super) fn begin_tenure(&mut self, tenure: Tenure, sent_ms: u64) {
         let now = self.handle.now_ms();
+        // Before this process has seen that ranges were cut anew, it may be granted one of them.
+        if let Some(table) = tenure.table.clone() {
+            self.take_table(table);
+        }
         let real = self.handle.servers.caches.get(tenure.cache);
         let is_bypass = real.is_none() || self.unreachable.contains(&tenure.cache);
         let cache = match real {
@@ -127,7 +131,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             self.renew(active.tenure.epoch);
         }
         if active.is_bypass && self.ticks.is_multiple_of(PROBE_TICKS) {
-            self.probe(active.tenure);
+            self.probe((active.tenure.cache, active.tenure.epoch));
         }
         if self.config.beta_auto && self.ticks.is_multiple_of(LOAD_TICKS) {
             self.ask_memory();
@@ -192,12 +196,12 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         self.claim();
     }
 
-    fn probe(&self, tenure: Tenure) {
-        let Some(cache) = self.handle.servers.caches.get(tenure.cache).cloned() else { return };
+    fn probe(&self, (place, epoch): (usize, Epoch)) {
+        let Some(cache) = self.handle.servers.caches.get(place).cloned() else { return };
         let handle = self.handle.clone();
         tokio::spawn(async move {
-            if cache.probe(handle.range, tenure.epoch).await.is_ok() {
-                drop(handle.commands.send(OwnerCommand::CacheIsBack(tenure.epoch)));
+            if cache.probe(handle.range, epoch).await.is_ok() {
+                drop(handle.commands.send(OwnerCommand::CacheIsBack(epoch)));
             }
         });
     }
@@ -215,6 +219,7 @@ mod tests {
             serve_after_ms: 0,
             before: before.map(Epoch),
             lease_ms,
+            table: None,
         };
         let leased = |before| tenure(before, Some(2_400));
         assert_eq!(unfenced_ms(&leased(Some(7)), None), 2_400, "a process that begins");

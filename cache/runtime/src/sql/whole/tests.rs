@@ -85,14 +85,9 @@ async fn claimed(process: &WholeTables, range: RangeId) -> Tenure {
 }
 
 /// Counts its lease up until it is stopped; returns whether it held it all the time.
-async fn serve(
-    process: &WholeTables,
-    range: RangeId,
-    tenure: Tenure,
-    is_over: &watch::Receiver<bool>,
-) -> bool {
+async fn serve(process: &WholeTables, range: RangeId, epoch: Epoch, is_over: &watch::Receiver<bool>) -> bool {
     while !*is_over.borrow() {
-        match process.renew(range, tenure.epoch).await {
+        match process.renew(range, epoch).await {
             Ok(true) => {}
             Ok(false) => return false,
             // A transaction that lost a race.
@@ -112,7 +107,7 @@ async fn dendrites_are_refused_beside_a_whole_table(world: &World) {
         stop.send_replace(true);
         refused
     };
-    let (has_it, refused) = tokio::join!(serve(&whole, world.range, tenure, &is_over), refused);
+    let (has_it, refused) = tokio::join!(serve(&whole, world.range, tenure.epoch, &is_over), refused);
     let refused = refused.unwrap_err();
     assert!(has_it && !world.is_of_dendrites().await);
     assert!(refused.kind() == ErrorKind::Conflict && refused.to_string().contains("as a whole"), "{refused}");
@@ -172,7 +167,7 @@ async fn never_both_at_once(world: &World) {
         let open = async {
             tokio::time::sleep(Duration::from_millis(round % 4)).await;
             match whole.claim(world.range, None).await {
-                Ok(Some(tenure)) => serve(&whole, world.range, tenure, &is_over).await,
+                Ok(Some(tenure)) => serve(&whole, world.range, tenure.epoch, &is_over).await,
                 _ => false,
             }
         };

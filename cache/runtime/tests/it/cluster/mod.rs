@@ -5,6 +5,7 @@ mod joined;
 mod loads;
 mod moves;
 mod peers;
+mod recut;
 mod relay;
 mod strangers;
 mod transactions;

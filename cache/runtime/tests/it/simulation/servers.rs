@@ -213,7 +213,7 @@ impl Leases {
         self.next += 1;
         let epoch = Epoch(self.next);
         self.held.insert(range, Held { epoch, address, until_ms: now + TTL_MS });
-        Some(Tenure { epoch, cache: 0, serve_after_ms: 0, before, lease_ms: Some(LEASE_MS) })
+        Some(Tenure { epoch, cache: 0, serve_after_ms: 0, before, lease_ms: Some(LEASE_MS), table: None })
     }
 
     fn renew(&mut self, range: RangeId, epoch: Epoch) -> bool {
