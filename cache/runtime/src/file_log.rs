@@ -114,10 +114,12 @@ impl Disk {
             let mut must_sync = false;
             let mut replies = Vec::new();
             for Asked { range, epoch, call, reply } in together {
-                let answer = self.ranges.entry(range).or_default().call(epoch, &call);
+                let kept = self.ranges.entry(range).or_default();
+                let was_whole = kept.is_whole();
+                let answer = kept.call(epoch, &call);
                 if answer != LogReply::Fenced {
+                    must_sync |= !matches!(call, LogCall::Trim(_)) || kept.is_whole() != was_whole;
                     write_call(&mut bytes, range, epoch, &call);
-                    must_sync |= !matches!(call, LogCall::Trim(_));
                 }
                 replies.push((reply, answer));
             }
@@ -147,7 +149,12 @@ impl Disk {
             for (epoch, lsn, write) in writes {
                 write_record(&mut bytes, *range, epoch, APPEND, |body| encode_write(body, lsn, write));
             }
-            fence.into_iter().for_each(|fence| write_call(&mut bytes, *range, fence, &LogCall::Fence));
+            if let Some(fence) = fence {
+                write_call(&mut bytes, *range, fence, &LogCall::Fence);
+                if kept.is_whole() && kept.is_empty() {
+                    write_call(&mut bytes, *range, fence, &LogCall::Trim(0));
+                }
+            }
         }
         if (bytes.len() as u64) * 4 > self.len {
             return Ok(());

@@ -53,6 +53,30 @@ async fn the_file_does_not_grow_with_what_the_store_has() {
     assert_eq!(kept(call(&log, 2, LogCall::Fence).await), (1, true));
 }
 
+#[tokio::test]
+async fn a_file_is_whole_from_its_first_use_on_also_when_it_was_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    for epoch in 1..=2 {
+        let log = FileLog::open(&path).unwrap();
+        assert_eq!(kept(call(&log, epoch, LogCall::Fence).await), (0, false), "take-over {epoch}");
+    }
+    let log = FileLog::open(&path).unwrap();
+    call(&log, 2, LogCall::Trim(0)).await;
+    drop(log);
+    let log = FileLog::open(&path).unwrap();
+    assert_eq!(kept(call(&log, 3, LogCall::Fence).await), (0, true));
+    drop(log);
+    let mut disk = Disk::open(&path).unwrap();
+    disk.len = 2 * REWRITE_BYTES;
+    disk.rewrite().unwrap();
+    drop(disk);
+    let log = FileLog::open(&path).unwrap();
+    assert_eq!(kept(call(&log, 4, LogCall::Fence).await), (0, true), "written anew");
+    let other = log.call(RangeId(1), Epoch(4), LogCall::Fence).await.unwrap();
+    assert_eq!(kept(other), (0, false), "another range");
+}
+
 /// The disk is not asked here: whether the folder was synced after each change of a name is.
 #[test]
 fn names_are_synced_with_what_they_name() {

@@ -19,6 +19,9 @@ pub struct MemoryLog {
 #[derive(Debug, Default, Clone)]
 pub struct Kept {
     fence: Option<Epoch>,
+    /// Set by the first fence, until an owner that serves has used the log: a take-over may have ended before, and left
+    /// writes in another log that are missing here.
+    is_unused: bool,
     writes: BTreeMap<(Epoch, u64), Write>,
 }
 
@@ -32,20 +35,27 @@ impl Kept {
         match call {
             LogCall::Fence => {
                 self.fence = Some(epoch);
+                self.is_unused |= known.is_none();
                 let writes = self.writes.iter().map(|((epoch, lsn), write)| (*epoch, *lsn, write.clone()));
-                LogReply::Kept { writes: writes.collect(), is_whole: known.is_some() }
+                LogReply::Kept { writes: writes.collect(), is_whole: self.is_whole() }
             }
             LogCall::Append(..) if known.is_none() => LogReply::Fenced,
             LogCall::Append(writes) => {
-                self.fence = Some(epoch);
+                (self.fence, self.is_unused) = (Some(epoch), false);
                 self.writes.extend(writes.iter().map(|(lsn, write)| ((epoch, *lsn), write.clone())));
                 LogReply::Done
             }
             LogCall::Trim(applied) => {
+                self.is_unused = false;
                 self.writes.retain(|(written, lsn), _| *written >= epoch && lsn > applied);
                 LogReply::Done
             }
         }
+    }
+
+    /// Whether it has all writes that it was given, as far as it knows: not before its first use by an owner that serves.
+    pub const fn is_whole(&self) -> bool {
+        self.fence.is_some() && !self.is_unused
     }
 
     /// Whether it holds no write.
@@ -89,5 +99,18 @@ mod tests {
         assert_eq!(kept.call(Epoch(1), &LogCall::Append([(2, write)].into())), LogReply::Fenced);
         assert_eq!(kept.call(Epoch(2), &LogCall::Trim(0)), LogReply::Done);
         assert!(kept.is_empty(), "a write of an older tenure counts for nothing once it is recovered");
+    }
+
+    #[test]
+    fn a_log_that_no_owner_has_served_with_is_not_whole() {
+        let mut kept = Kept::default();
+        let nothing = |is_whole| LogReply::Kept { writes: Vec::new(), is_whole };
+        for epoch in 1..4 {
+            assert_eq!(kept.call(Epoch(epoch), &LogCall::Fence), nothing(false), "take-over {epoch}");
+        }
+        assert_eq!(kept.call(Epoch(2), &LogCall::Trim(0)), LogReply::Fenced);
+        assert_eq!(kept.call(Epoch(4), &LogCall::Fence), nothing(false), "an owner that was replaced");
+        assert_eq!(kept.call(Epoch(4), &LogCall::Trim(0)), LogReply::Done);
+        assert_eq!(kept.call(Epoch(5), &LogCall::Fence), nothing(true));
     }
 }
