@@ -25,9 +25,13 @@ impl Application for Documents {
                     id_order(document.get("_id")?)?;
                     self.may_be_inside(query, document).is_some()
                 }
-                DocumentWrite::Delete(_) => true,
+                DocumentWrite::Delete(seen) => {
+                    id_order(seen.get("_id")?)?;
+                    true
+                }
                 // It may come from outside the range, and only the database knows its other fields.
                 DocumentWrite::Set { seen, values } => {
+                    id_order(seen.get("_id")?)?;
                     !self.may_be_inside(query, values)? || self.may_be_inside(query, seen)?
                 }
             };
@@ -68,15 +72,16 @@ impl Documents {
     ) -> Option<Vec<Document>> {
         match write {
             DocumentWrite::Insert(document) => documents.push(document),
-            DocumentWrite::Delete(seen) => documents.retain(|kept| kept.get("_id") != seen.get("_id")),
-            DocumentWrite::Set { seen, values } => {
-                let document = documents.iter_mut().find(|kept| kept.get("_id") == seen.get("_id"));
-                match document {
-                    Some(document) => document.extend(values),
-                    None if self.may_be_inside(query, &values)? => return None,
-                    None => {}
+            DocumentWrite::Delete(seen) => {
+                if let Some(place) = place_of(&documents, &seen)? {
+                    documents.remove(place);
                 }
             }
+            DocumentWrite::Set { seen, values } => match place_of(&documents, &seen)? {
+                Some(place) => documents[place].extend(values),
+                None if self.may_be_inside(query, &values)? => return None,
+                None => {}
+            },
         }
         let mut inside = Vec::new();
         for document in documents {
@@ -104,6 +109,15 @@ impl Documents {
         let is_one_kind = placed.windows(2).all(|two| two[0].0.1.0 == two[1].0.1.0);
         is_one_kind.then(|| placed.into_iter().map(|(_, document)| document).collect())
     }
+}
+
+/// Where the document is whose key the database takes for that of `seen`: 7 is one key whatever the type of the number is. `None` if only
+/// the database knows.
+fn place_of(documents: &[Document], seen: &Document) -> Option<Option<usize>> {
+    let key_of = |document: &Document| id_order(document.get("_id")?);
+    let wanted = key_of(seen)?;
+    let keys: Vec<(u8, RangeKey)> = documents.iter().map(key_of).collect::<Option<_>>()?;
+    Some(keys.iter().position(|key| *key == wanted))
 }
 
 /// Documents of one value are ordered by their keys: whole numbers, texts by their bytes, or object ids.
@@ -160,5 +174,21 @@ mod tests {
             None,
             "keys of two kinds"
         );
+    }
+
+    /// A literal in a program is of 32 bits, and a counter of 64.
+    #[test]
+    fn a_number_is_one_key_whatever_its_type_is() {
+        let old = [doc! { "_id": 7_i64, "age": 20, "name": "Anna" }, doc! { "_id": 8_i64, "age": 21 }];
+        let seen = doc! { "_id": 7, "age": 20 };
+        assert_eq!(after(&DocumentWrite::Delete(seen.clone()), &old), Some(vec![old[1].clone()]));
+        let renamed = after(&DocumentWrite::Set { seen, values: doc! { "name": "Bea" } }, &old).unwrap();
+        assert_eq!(renamed, [doc! { "_id": 7_i64, "age": 20, "name": "Bea" }, old[1].clone()]);
+        for seen in [doc! { "_id": 7.0, "age": 20 }, doc! { "_id": { "of": 7 }, "age": 20 }] {
+            assert_eq!(after(&DocumentWrite::Delete(seen.clone()), &old), None, "{seen}");
+            assert_eq!(after(&DocumentWrite::Set { seen, values: doc! { "name": "Bea" } }, &old), None);
+        }
+        let real = [doc! { "_id": 7.0, "age": 20 }];
+        assert_eq!(after(&DocumentWrite::Delete(doc! { "_id": 7, "age": 20 }), &real), None, "a float");
     }
 }

@@ -9,7 +9,7 @@ use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator};
 use lacuna_cache_protocol::{Config, Policy};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use mongodb::bson::doc;
-use mongodb::options::{ClientOptions, WriteConcern};
+use mongodb::options::{ClientOptions, ReadPreference, SelectionCriteria, WriteConcern};
 use mongodb::results::CollectionType;
 use mongodb::{Client, Database};
 
@@ -43,6 +43,16 @@ pub struct Options {
     max_operation: Duration,
     verified_percent: u8,
     caches: Vec<Arc<dyn CacheServer>>,
+}
+
+/// What the cache relies on, whatever the URL says: a call is executed at most once, an acknowledged write is durable, and reads
+/// show it, as no secondary promises.
+fn certain(mut client: ClientOptions) -> ClientOptions {
+    client.server_selection_timeout = Some(PATIENCE);
+    client.retry_writes = Some(false);
+    client.write_concern = Some(WriteConcern::majority());
+    client.selection_criteria = Some(SelectionCriteria::ReadPreference(ReadPreference::Primary));
+    client
 }
 
 impl Options {
@@ -97,14 +107,10 @@ impl Options {
                 "write-back needs transactions of the store: write around or through",
             ));
         }
-        let mut client = ClientOptions::parse(&self.url).await.map_err(error_of)?;
+        let client = ClientOptions::parse(&self.url).await.map_err(error_of)?;
         let name = client.default_database.clone();
         let name = name.ok_or_else(|| Error::invalid_input(format!("{} names no database", self.url)))?;
-        client.server_selection_timeout = Some(PATIENCE);
-        // A call is executed at most once, and an acknowledged write is durable.
-        client.retry_writes = Some(false);
-        client.write_concern = Some(WriteConcern::majority());
-        let database = Client::with_options(client).map_err(error_of)?.database(&name);
+        let database = Client::with_options(certain(client)).map_err(error_of)?.database(&name);
         database.run_command(doc! { "ping": 1 }).await.map_err(error_of)?;
         if self.caches.is_empty() {
             self.caches.push(Arc::new(MemoryCache::new(CACHE_BYTES)));
@@ -197,5 +203,20 @@ impl Cache {
             cache.stop().await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn reads_are_those_of_the_primary_whatever_the_url_says() {
+        let url = "mongodb://127.0.0.1/app?readPreference=secondaryPreferred&retryWrites=true&w=1";
+        let options = certain(ClientOptions::parse(url).await.unwrap());
+        let primary = Some(SelectionCriteria::ReadPreference(ReadPreference::Primary));
+        assert_eq!(options.selection_criteria, primary);
+        assert_eq!(options.retry_writes, Some(false));
+        assert_eq!(options.write_concern, Some(WriteConcern::majority()));
     }
 }
