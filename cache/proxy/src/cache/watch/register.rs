@@ -86,7 +86,7 @@ impl Watcher {
         if before.tables().all(|known| known != (schema, table)) {
             let claim = timeout(CLAIM, self.claim(schema, table)).await;
             claim
-                .map_err(|_| "the process that has cached it is gone, its lease not yet".to_owned())?
+                .map_err(|_| "it was not claimed within a second: the process that has cached it may be gone, and its lease not yet".to_owned())?
                 .map_err(said)?;
         }
         cache.results.grow(registered.len());
