@@ -84,7 +84,7 @@ class RangeFilters {
   }
 
   LacunaCounts counts() const {
-    LacunaCounts counts;
+    LacunaCounts counts{};
     lacuna_table_guard_counts(guard_.get(), &counts);
     return counts;
   }
