@@ -53,7 +53,7 @@ pub(crate) fn write_asked(
     })
 }
 
-/// The body of this design, or of one with the deepest trie below it that fits.
+/// The body of this design, or of one with the deepest trie below it that fits; a Bloom filter alone if none does.
 pub(crate) fn write_within(
     keys: &(impl PrefixKeys + ?Sized),
     mut design: Design,
@@ -64,7 +64,9 @@ pub(crate) fn write_within(
         match write_body(keys, design, seed, max_bytes) {
             Err(_) if design.trie_bits > 0 => {
                 design.trie_bits -= 1;
-                design.bloom_bits = design.bloom_bits.max(1);
+                if design.trie_bits == 0 {
+                    design.bloom_bits = design.bloom_bits.max(1);
+                }
             }
             written => return written,
         }

@@ -31,6 +31,7 @@ pub(crate) struct Body {
 
 /// The header of a body of this design, whose trie takes `trie_bytes`.
 pub(crate) fn encode_header(design: Design, trie_bytes: usize) -> [u8; HEADER_BYTES] {
+    debug_assert!(design.bloom_bits == 0 || design.trie_bits < design.bloom_bits, "{design:?}");
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&design.trie_bits.to_le_bytes());
     header[4..8].copy_from_slice(&design.bloom_bits.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 
-use super::builder::{write_asked, write_within};
+use super::builder::{write_asked, write_body, write_within};
 use super::codec::{HEADER_BYTES, MAX_BITS, MAX_PROBES, VERSION};
 use super::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, Model, Observer, Phase, Task};
 use super::design::{Design, DesignRate, usual_bloom_bits};
@@ -201,12 +201,28 @@ impl ProteusSpec {
             return write_asked(keys, design, seed, max_bytes, key_count);
         }
         let queries = EmptyQueries::of(queries(), keys);
-        let DesignRate { trie_bits, bloom_bits, .. } = self.choose(keys, &queries, max_bytes, &mut |_| {});
-        let design = Design { trie_bits, bloom_bits, probes: self.probes() };
-        match self.trie_bits {
-            Some(_) => write_asked(keys, design, seed, max_bytes, key_count),
-            None => write_within(keys, design, seed, max_bytes),
+        let design = self.design(keys, &queries, max_bytes);
+        if self.trie_bits.is_some() {
+            return write_asked(keys, design, seed, max_bytes, key_count);
         }
+        if design.bloom_bits > 0 {
+            return write_within(keys, design, seed, max_bytes);
+        }
+        write_body(keys, design, seed, max_bytes).or_else(|_| {
+            // The size of a trie alone was estimated from some of the keys: now all are counted.
+            let design = self.looking_at(keys.len()).design(keys, &queries, max_bytes);
+            write_within(keys, design, seed, max_bytes)
+        })
+    }
+
+    fn design<S: PrefixKeys + ?Sized>(
+        &self,
+        keys: &S,
+        queries: &EmptyQueries<S::Key>,
+        max_bytes: usize,
+    ) -> Design {
+        let DesignRate { trie_bits, bloom_bits, .. } = self.choose(keys, queries, max_bytes, &mut |_| {});
+        Design { trie_bits, bloom_bits, probes: self.probes() }
     }
 }
 
