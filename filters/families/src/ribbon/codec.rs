@@ -134,7 +134,7 @@ impl Layout {
         if layer_count == 0 {
             return Self::of(Hashing::Seeded(0), 0, 1, &[]).ok_or_else(too_large);
         }
-        let is_known = block_log2 <= MAX_BLOCK_LOG2.min(planes) && planes <= MAX_PLANES;
+        let is_known = block_log2 <= MAX_BLOCK_LOG2.min(planes) && (1..=MAX_PLANES).contains(&planes);
         if !is_known || !(1..=32).contains(&window) {
             return Err(Error::corrupt(format!(
                 "ribbon blocks of 2^{block} keys in {planes} planes and windows of {window} rows do not exist"

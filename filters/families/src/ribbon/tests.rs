@@ -1,19 +1,29 @@
 //! What is Ribbon's own; the conformance suite proves the rest.
 
-use lacuna_base::{Budget, BuildPlan, DynFilter, FilterSpec as _, SortedKeys, U64Range};
+use lacuna_base::{Budget, BuildPlan, DynFilter, Envelope, FilterSpec as _, Sealed, SortedKeys, U64Range};
+use lacuna_succinct::arch::Scalar;
 use lacuna_workload::Rng;
 
 use super::RibbonSpec;
+use super::codec::Layout;
+use super::layer::{Layer, WINDOW};
+use super::query::Ribbon;
+use crate::hashing::Hashing;
+use crate::integer::IntegerBody as _;
 
 const SEED: u64 = 77;
 /// A budget that holds every number of planes of these tests.
 const AMPLE: f64 = 128.0;
 
-fn built(spec: &str, keys: &[u64], bits_per_key: f64, seed: u64) -> (Box<DynFilter<u64>>, f64) {
+fn sealed(spec: &str, keys: &[u64], bits_per_key: f64, seed: u64) -> Sealed {
     let plan = BuildPlan::<u64>::new(Budget::bits_per_key(bits_per_key).expect("in range")).with_seed(seed);
     let keys = SortedKeys::integers(keys).expect("ascending");
     let spec: RibbonSpec = spec.parse().expect("a spec");
-    let sealed = spec.build(keys, &plan).expect("fits");
+    spec.build(keys, &plan).expect("fits")
+}
+
+fn built(spec: &str, keys: &[u64], bits_per_key: f64, seed: u64) -> (Box<DynFilter<u64>>, f64) {
+    let sealed = sealed(spec, keys, bits_per_key, seed);
     let bits = sealed.payload().len() as f64 * 8.0 / keys.len() as f64;
     (crate::open(sealed).expect("just sealed"), bits)
 }
@@ -213,4 +223,21 @@ fn fourteen_bits_hold_the_rates_beside_keys() {
             );
         }
     }
+}
+
+/// A value of no bits says nothing, and no builder writes one.
+#[test]
+fn rows_without_planes_are_corrupt() {
+    let keys: Vec<u64> = (0..1_000).map(|key| key << 30).collect();
+    let sealed = sealed("ribbon:block=0,planes=3,window=1,layer=1", &keys, AMPLE, SEED);
+    let (envelope, payload) = Envelope::open(sealed.as_bytes()).expect("just sealed");
+    let spill = &payload[Layout::read(payload).expect("just sealed").spill_at..];
+    let answer = |planes| {
+        let layer = Layer { rows: WINDOW, tall_rows: 0, planes };
+        let layout = Layout::of(Hashing::Seeded(SEED), 0, 1, &[layer]).expect("it fits memory");
+        let body = [&layout.zeroed(), spill].concat();
+        Ribbon::open(&body, &envelope).map(|ribbon| ribbon.any_in(Scalar, &body, 9, 9))
+    };
+    assert!(answer(1).is_ok() && answer(32).is_ok());
+    assert!(answer(0).is_err());
 }
