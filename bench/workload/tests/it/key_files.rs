@@ -8,8 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use lacuna_base::{Date, TypedKey};
 use lacuna_workload::{
-    Error, ErrorKind, KeyType, Keys, Queries, ReadOptions, Result, TimeUnit, TypedKeys, parse_query_file,
-    read_keys, to_be_bytes,
+    Error, ErrorKind, KeySource, KeyType, Keys, Queries, ReadOptions, Result, TimeUnit, TypedKeys,
+    parse_query_file, read_keys, to_be_bytes,
 };
 
 /// Moments as the name of the type means them.
@@ -203,4 +203,20 @@ fn query_files_read_or_name_the_line() {
 fn big_endian_forms_keep_the_keys() {
     let keys = Keys::U64(vec![1, 256, u64::MAX]);
     assert_eq!(keys.to_be_bytes(), to_be_bytes(&[1, 256, u64::MAX]));
+}
+
+/// The mark stands before the first cell of the first row, and nowhere else is it one.
+#[cfg(feature = "csv")]
+#[test]
+fn only_the_first_cell_loses_a_byte_order_mark() {
+    let path = file("marks.csv", "\u{FEFF}a,\u{FEFF}x\n".as_bytes());
+    let column = |column: &str| {
+        let source = KeySource::File(path.clone()).with_column(column).unwrap();
+        source.load(&ReadOptions::default(), 0, &mut |_| {})
+    };
+    assert_eq!(column("1").unwrap(), texts(&["a"]));
+    assert_eq!(column("2").unwrap(), texts(&["\u{FEFF}x"]));
+    assert_eq!(column("a").unwrap(), texts(&[]));
+    assert_eq!(column("\u{FEFF}x").unwrap(), texts(&[]));
+    assert!(column("x").is_err());
 }

@@ -31,7 +31,7 @@ pub(super) fn read(
     while rows.read_byte_record(&mut row).map_err(unreadable)? {
         let line = row.position().map_or(0, csv::Position::line);
         let cell = row.get(place).ok_or_else(|| no_column(column, row.len(), line))?;
-        let cell = without_mark(cell, line);
+        let cell = without_mark(cell, line, place);
         if cell.is_empty() && !key_type.is_bytes() {
             continue;
         }
@@ -49,8 +49,9 @@ fn delimiter(path: &Path) -> u8 {
 /// The place of the column that the first row names.
 fn place_of(rows: &mut Reader<Input<'_>>, column: &str) -> Result<usize> {
     let names = rows.byte_headers().map_err(unreadable)?;
-    let place = names.iter().position(|name| without_mark(name, 1) == column.as_bytes());
-    place.ok_or_else(|| {
+    let mut named = names.iter().enumerate();
+    let found = named.find(|&(place, name)| without_mark(name, 1, place) == column.as_bytes());
+    found.map(|(place, _)| place).ok_or_else(|| {
         let names: Vec<_> = names.iter().take(20).map(String::from_utf8_lossy).collect();
         Error::invalid_input(format!(
             "there is no column `{column}`; the first row names {}",
@@ -59,9 +60,9 @@ fn place_of(rows: &mut Reader<Input<'_>>, column: &str) -> Result<usize> {
     })
 }
 
-/// The first cell of a file without a byte order mark.
-fn without_mark(cell: &[u8], line: u64) -> &[u8] {
-    if line == 1 { cell.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(cell) } else { cell }
+/// The cell; the first one of a file without a byte order mark.
+fn without_mark(cell: &[u8], line: u64, place: usize) -> &[u8] {
+    if line == 1 && place == 0 { cell.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(cell) } else { cell }
 }
 
 fn no_column(column: &str, cells: usize, line: u64) -> Error {
