@@ -77,9 +77,9 @@ impl NodeFilter {
     /// the shortest fingerprints, whatever the estimate says.
     pub(crate) fn within(capacity: u64, rate: f64, max_bytes: usize) -> Self {
         // At MIN_BITS, and the load that a table is filled to.
-        let most = max_bytes as u64 / 10 * 9;
-        if capacity > most {
-            return Self { any: Some(CuckooTable::new(most, MIN_BITS)), ..Self::unknown() };
+        let max_keys = max_bytes as u64 / 10 * 9;
+        if capacity > max_keys {
+            return Self { any: Some(CuckooTable::new(max_keys, MIN_BITS)), ..Self::unknown() };
         }
         Self::new(capacity, rate)
     }

@@ -6,6 +6,7 @@
 mod added;
 mod columns;
 mod queries;
+mod since;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -15,7 +16,6 @@ use lacuna_cache::sql::{SqlValue, Statement};
 use super::registered::Registered;
 use super::settings::Past;
 use super::span::ColumnId;
-use super::xids::whole;
 use super::{guard, log};
 use crate::recognise::harmless::{self, Mentions};
 use crate::recognise::strict::Read;
@@ -24,6 +24,8 @@ use added::Added;
 use columns::Traits;
 pub(crate) use columns::{Kind, Texts};
 pub(super) use queries::ACTIVITY;
+pub(crate) use since::ReadingMark;
+use since::{Since, Vanished};
 
 /// A row of the two questions.
 pub(super) type Fact = [String; 6];
@@ -38,8 +40,7 @@ pub(crate) struct Catalogue {
     tables: BTreeMap<Name, Table>,
     independent: HashSet<Name>,
     others: HashSet<Name>,
-    /// Names that had a meaning more, each with the first reading without it.
-    vanished: BTreeMap<String, u64>,
+    vanished: Vanished,
     added: Added,
     /// Roles that may write a registered table, those that cannot log in too.
     pub(crate) writers: BTreeSet<String>,
@@ -70,22 +71,6 @@ struct Definition {
     /// The low halves of the transactions that have written it, its table's name and its schema's last.
     written: Vec<u32>,
     since: Since,
-}
-
-/// Since when something is what it is.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Since {
-    /// The first reading that says it.
-    reading: u64,
-    /// Of a table that was registered while the proxy ran: the transaction that has written it last.
-    written: Option<u64>,
-}
-
-/// What was known at a moment: by the reading of this number, before which all transactions below another number had ended.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ReadingMark {
-    pub(crate) number: u64,
-    pub(crate) oldest: u64,
 }
 
 /// What a name in a statement means.
@@ -165,15 +150,15 @@ impl Catalogue {
     /// Takes over since when tables are what they are.
     pub(super) fn continues(&mut self, last: &Self, mark: ReadingMark) {
         self.vanished.clone_from(&last.vanished);
-        let gone: Vec<&Name> = last.names().filter(|name| !self.has_name(name)).collect();
-        self.vanished.extend(gone.into_iter().map(|(_, name)| (name.clone(), mark.number)));
+        for gone @ (_, name) in last.names() {
+            if !self.has_name(gone) {
+                self.vanished.add(name, mark.number);
+            }
+        }
         for (name, table) in &mut self.tables {
             match last.tables.get(name) {
                 Some(last) => table.continues(last, mark.number),
-                None => {
-                    let vanished = self.vanished.get(&name.1).copied();
-                    table.begins(vanished.unwrap_or_default(), mark);
-                }
+                None => table.begins(self.vanished.last(&name.1), mark),
             }
         }
     }
@@ -316,7 +301,7 @@ impl Catalogue {
 impl Table {
     /// It was registered in the last reading, too.
     fn continues(&mut self, last: &Self, number: u64) {
-        let now = Since { reading: number, written: None };
+        let now = Since::reading(number);
         self.neighbours.1 = if self.neighbours.0 == last.neighbours.0 { last.neighbours.1 } else { number };
         for (column, definition) in &mut self.definitions {
             let same = last.definitions.get(column).filter(|last| last.text == definition.text);
@@ -332,12 +317,9 @@ impl Table {
     fn begins(&mut self, vanished: u64, mark: ReadingMark) {
         self.neighbours.1 = vanished;
         for definition in self.definitions.values_mut() {
-            let written =
-                definition.written.iter().map(|number| whole(*number, mark.oldest).unwrap_or(u64::MAX)).max();
-            definition.since = Since { reading: mark.number, written };
+            definition.since = Since::written(&definition.written, mark);
         }
-        let written = self.definitions.values().filter_map(|definition| definition.since.written).max();
-        self.shape = Since { reading: mark.number, written };
+        self.shape = Since::last(self.definitions.values().map(|definition| definition.since));
     }
 
     /// Whether a column is to a statement what it was when the server was given the text, as of this mark, if the session
@@ -352,12 +334,6 @@ impl Table {
     pub(crate) fn has_columns_of(&self, mark: Option<ReadingMark>, read: &Read) -> bool {
         let is_shape = !read.shows_all || mark.is_some_and(|mark| self.shape.is_before(mark));
         is_shape && read.needs.iter().all(|(column, _)| self.has_column_of(mark, column))
-    }
-}
-
-impl Since {
-    fn is_before(self, mark: ReadingMark) -> bool {
-        self.reading <= mark.number || self.written.is_some_and(|written| written < mark.oldest)
     }
 }
 
