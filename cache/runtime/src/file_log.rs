@@ -2,25 +2,31 @@
 //!
 //! One thread owns the file. It takes all waiting calls, appends their records, and syncs once for all of them, so
 //! that sixteen writers cost about as much as one. When most of the file is writes that the store has by now, it
-//! is written anew next to the old file and renamed.
+//! is written anew next to the old file and renamed. After an error of the disk the content of the file is unknown: the
+//! next call first has it written anew from memory.
+//!
+//! One `FileLog` has the file, until it is dropped or closed and the thread has ended: another one that was opened while the
+//! file is written anew would append to the old one, which is then replaced.
 //!
 //! Guarantee: a write is acknowledged after it is synced (P13), in a file whose name is synced, too: a folder is synced
 //! after a file was created or renamed in it. A record that was torn by a crash ends the file;
 //! every acknowledged record is before it. Format: [`docs/format/range-cache-buffered.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-buffered.md).
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use lacuna_base::testing::cross;
 use lacuna_cache_protocol::embedded::Kept;
 use lacuna_cache_protocol::ports::{LogServer, Reply};
 use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId};
-use lacuna_cache_protocol::{Error, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::oneshot;
 
+use crate::owner::error::same_error;
 use crate::write_bytes::{decode_write, encode_write};
 
 const MAGIC: &[u8; 8] = b"lacbuf\x01\n";
@@ -29,11 +35,19 @@ const APPEND: u8 = 2;
 const TRIM: u8 = 3;
 /// The file is written anew beyond this size, if it is then four times as large as what it must keep.
 const REWRITE_BYTES: u64 = 1 << 20;
+/// How long the thread of a log that was dropped may take to end.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A log server that keeps its writes in a file.
 #[derive(Debug)]
 pub struct FileLog {
-    calls: mpsc::Sender<Asked>,
+    calls: mpsc::Sender<Message>,
+}
+
+#[derive(Debug)]
+enum Message {
+    Call(Asked),
+    Close(oneshot::Sender<()>),
 }
 
 #[derive(Debug)]
@@ -48,7 +62,8 @@ impl FileLog {
     /// Opens the log at `path`, or creates one.
     ///
     /// # Errors
-    /// `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt` if it is not such a log.
+    /// `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt` if it is not such a log, `Conflict` if
+    /// another one has it open.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let disk = Disk::open(path.as_ref())?;
         let (calls, asked) = mpsc::channel();
@@ -57,13 +72,21 @@ impl FileLog {
         spawned.map_err(|error| failed("starting the thread of", path.as_ref(), error))?;
         Ok(Self { calls })
     }
+
+    /// Ends once the calls before this one are answered; later ones fail.
+    pub(crate) async fn close(&self) {
+        let (reply, closed) = oneshot::channel();
+        drop(self.calls.send(Message::Close(reply)));
+        // It was closed before.
+        let _ = closed.await;
+    }
 }
 
 impl LogServer for FileLog {
     fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply> {
         let (reply, answer) = oneshot::channel();
-        let gone = || Error::unavailable("the log of buffered writes has failed before");
-        let sent = self.calls.send(Asked { range, epoch, call, reply });
+        let gone = || Error::unavailable("the log of buffered writes is closed");
+        let sent = self.calls.send(Message::Call(Asked { range, epoch, call, reply }));
         Box::pin(async move {
             sent.map_err(|_| gone())?;
             answer.await.map_err(|_| gone())?
@@ -76,13 +99,14 @@ struct Disk {
     path: PathBuf,
     file: File,
     len: u64,
+    /// Whether the file may have another content than `ranges`, or another file its name.
+    is_damaged: bool,
     ranges: BTreeMap<RangeId, Kept>,
 }
 
 impl Disk {
     fn open(path: &Path) -> Result<Self> {
-        let open = OpenOptions::new().read(true).append(true).create(true).open(path);
-        let mut file = open.map_err(|error| failed("opening", path, error))?;
+        let mut file = open_alone(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| failed("reading", path, error))?;
         let mut ranges = BTreeMap::new();
@@ -102,47 +126,81 @@ impl Disk {
         sync(&file, path)?;
         // The process that created the file may have been killed before it did this.
         sync_folder(path)?;
-        Ok(Self { path: path.to_owned(), file, len: disk_len as u64, ranges })
+        Ok(Self { path: path.to_owned(), file, len: disk_len as u64, is_damaged: false, ranges })
     }
 
-    /// Serves until there are no more callers, or the disk fails: then the content of the file is unknown, and
-    /// there are no more answers.
-    fn serve(mut self, asked: &mpsc::Receiver<Asked>) {
+    /// Serves until there are no more callers, or it is closed.
+    fn serve(mut self, asked: &mpsc::Receiver<Message>) {
         while let Ok(first) = asked.recv() {
-            let together: Vec<Asked> = std::iter::once(first).chain(asked.try_iter().take(1_023)).collect();
-            let mut bytes = Vec::new();
-            let mut must_sync = false;
-            let mut replies = Vec::new();
-            for Asked { range, epoch, call, reply } in together {
-                let kept = self.ranges.entry(range).or_default();
-                let was_whole = kept.is_whole();
-                let answer = kept.call(epoch, &call);
-                if answer != LogReply::Fenced {
-                    must_sync |= !matches!(call, LogCall::Trim(_)) || kept.is_whole() != was_whole;
-                    write_call(&mut bytes, range, epoch, &call);
+            let (mut together, mut closing) = (Vec::new(), None);
+            for message in std::iter::once(first).chain(asked.try_iter().take(1_023)) {
+                match message {
+                    Message::Call(asked) => together.push(asked),
+                    Message::Close(reply) => {
+                        closing = Some(reply);
+                        break;
+                    }
                 }
-                replies.push((reply, answer));
             }
-            if let Err(error) = self.append(&bytes, must_sync) {
-                let fail = |(reply, _): (oneshot::Sender<_>, _)| {
-                    drop(reply.send(Err(Error::unavailable(error.to_string()))));
-                };
-                return replies.into_iter().for_each(fail);
+            if !together.is_empty() {
+                self.answer(together);
             }
-            replies.into_iter().for_each(|(reply, answer)| drop(reply.send(Ok(answer))));
+            if let Some(reply) = closing {
+                drop(self);
+                // The caller may have stopped waiting.
+                let _ = reply.send(());
+                return;
+            }
+        }
+    }
+
+    /// Answers calls once the disk has what they change.
+    fn answer(&mut self, together: Vec<Asked>) {
+        let mut bytes = Vec::new();
+        let mut must_sync = false;
+        let mut replies = Vec::new();
+        for Asked { range, epoch, call, reply } in together {
+            let kept = self.ranges.entry(range).or_default();
+            let was_whole = kept.is_whole();
+            let answer = kept.call(epoch, &call);
+            if answer != LogReply::Fenced {
+                must_sync |= !matches!(call, LogCall::Trim(_)) || kept.is_whole() != was_whole;
+                write_call(&mut bytes, range, epoch, &call);
+            }
+            replies.push((reply, answer));
+        }
+        let written = if self.is_damaged { self.repair() } else { self.append(&bytes, must_sync) };
+        // A call that failed stays in memory: its caller does not know whether the disk has it.
+        self.is_damaged = written.is_err();
+        for (reply, answer) in replies {
+            let answer = written.as_ref().map(|()| answer).map_err(same_error);
+            drop(reply.send(answer));
+        }
+        if !self.is_damaged && self.len > REWRITE_BYTES {
+            self.is_damaged = self.rewrite().is_err();
         }
     }
 
     fn append(&mut self, bytes: &[u8], must_sync: bool) -> Result<()> {
         self.file.write_all(bytes).map_err(|error| failed("writing", &self.path, error))?;
         self.len += bytes.len() as u64;
-        if must_sync {
-            sync(&self.file, &self.path)?;
-        }
-        if self.len > REWRITE_BYTES { self.rewrite() } else { Ok(()) }
+        if must_sync { sync(&self.file, &self.path) } else { Ok(()) }
     }
 
+    /// Writes the file anew if that makes it much smaller.
     fn rewrite(&mut self) -> Result<()> {
+        let bytes = self.content();
+        if (bytes.len() as u64) * 4 > self.len { Ok(()) } else { self.replace(&bytes) }
+    }
+
+    /// Writes the file anew, since nothing is known of it: where a sync has failed, a later one may succeed without having
+    /// written what the first had to.
+    fn repair(&mut self) -> Result<()> {
+        self.replace(&self.content())
+    }
+
+    /// A file with all that is kept.
+    fn content(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for (range, kept) in &self.ranges {
             let (fence, writes) = kept.parts();
@@ -156,14 +214,16 @@ impl Disk {
                 }
             }
         }
-        if (bytes.len() as u64) * 4 > self.len {
-            return Ok(());
-        }
+        bytes
+    }
+
+    fn replace(&mut self, bytes: &[u8]) -> Result<()> {
         let beside = self.path.with_extension("new");
         let write = || -> std::io::Result<File> {
             drop(std::fs::remove_file(&beside));
             let mut file = OpenOptions::new().append(true).create_new(true).open(&beside)?;
-            file.write_all(&bytes)?;
+            file.try_lock()?;
+            file.write_all(bytes)?;
             file.sync_all()?;
             std::fs::rename(&beside, &self.path)?;
             Ok(file)
@@ -173,6 +233,45 @@ impl Disk {
         sync(&self.file, &self.path)?;
         sync_folder(&self.path)
     }
+}
+
+/// The file at `path`, which no other log has open.
+fn open_alone(path: &Path) -> Result<File> {
+    let until = Instant::now() + LOCK_PATIENCE;
+    loop {
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let file = file.map_err(|error| failed("opening", path, error))?;
+        match file.try_lock() {
+            Ok(()) if is_at(&file, path) => return Ok(file),
+            // It was written anew meanwhile.
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(TryLockError::WouldBlock) => {
+                let message = "another cache has this log of buffered writes open: give each its own";
+                return Err(Error::new(ErrorKind::Conflict, message)
+                    .with_context(format!("opening {}", path.display())));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("locking", path, error)),
+        }
+    }
+}
+
+/// Whether the name is still that of this file.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let number =
+        |found: std::io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    let named = number(path.metadata());
+    named.is_some() && number(file.metadata()) == named
+}
+
+/// A file that is open keeps its name.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 fn sync(file: &File, path: &Path) -> Result<()> {

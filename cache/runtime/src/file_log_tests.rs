@@ -94,8 +94,10 @@ fn names_are_synced_with_what_they_name() {
     let mut bytes = Vec::new();
     write_call(&mut bytes, RangeId(0), Epoch(1), &LogCall::Append([(1, write(&"x".repeat(2 << 20)))].into()));
     disk.append(&bytes, true).unwrap();
+    disk.rewrite().unwrap();
     assert!(synced(), "a file that was written anew");
     assert_eq!(std::fs::metadata(&path).unwrap().len(), MAGIC.len() as u64, "nothing had to be kept");
+    drop(disk);
     drop(Disk::open(&path).unwrap());
     assert!(synced(), "a file that was there");
     // A path without a folder is in the present one.
@@ -107,5 +109,82 @@ fn other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, b"something else").unwrap();
-    assert_eq!(FileLog::open(&path).unwrap_err().kind(), lacuna_cache_protocol::ErrorKind::Unsupported);
+    assert_eq!(FileLog::open(&path).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+/// The disk refuses writes for a while: a file that is open to be read only.
+#[tokio::test]
+async fn after_an_error_of_the_disk_the_file_is_written_anew_and_nothing_acknowledged_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let mut disk = Disk::open(&path).unwrap();
+    let ask = |disk: &mut Disk, call| {
+        let (reply, mut answer) = oneshot::channel();
+        disk.answer(vec![Asked { range: RangeId(0), epoch: Epoch(1), call, reply }]);
+        answer.try_recv().unwrap()
+    };
+    let append = |lsn| LogCall::Append([(lsn, write("w"))].into());
+    ask(&mut disk, LogCall::Fence).unwrap();
+    ask(&mut disk, LogCall::Trim(0)).unwrap();
+    assert_eq!(ask(&mut disk, append(1)).unwrap(), LogReply::Done);
+    disk.file = File::open(&path).unwrap();
+    let refused = ask(&mut disk, append(2)).unwrap_err();
+    assert!(refused.to_string().contains("writing"), "{refused}");
+    assert_eq!(ask(&mut disk, append(3)).unwrap(), LogReply::Done);
+    assert_eq!(ask(&mut disk, append(4)).unwrap(), LogReply::Done);
+    // A file that cannot be written anew either: there is a folder in its place.
+    disk.file = File::open(&path).unwrap();
+    std::fs::create_dir(path.with_extension("new")).unwrap();
+    for lsn in 5..8 {
+        ask(&mut disk, append(lsn)).unwrap_err();
+    }
+    std::fs::remove_dir(path.with_extension("new")).unwrap();
+    assert_eq!(ask(&mut disk, append(8)).unwrap(), LogReply::Done);
+    drop(disk);
+    let log = FileLog::open(&path).unwrap();
+    let LogReply::Kept { writes, is_whole } = call(&log, 2, LogCall::Fence).await else { panic!("kept") };
+    let numbers: Vec<u64> = writes.iter().map(|(_, lsn, _)| *lsn).collect();
+    assert!(is_whole && [1, 3, 4, 8].iter().all(|lsn| numbers.contains(lsn)), "{numbers:?}");
+}
+
+/// The thread of the one before may be writing the file anew.
+#[tokio::test]
+async fn a_log_that_is_opened_while_the_one_before_ends_keeps_what_it_acknowledges() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let large = "x".repeat(100_000);
+    for round in 0..20 {
+        let log = FileLog::open(&path).unwrap();
+        call(&log, round + 1, LogCall::Fence).await;
+        call(&log, round + 1, LogCall::Trim(0)).await;
+        let first = 100 * round + 1;
+        for lsn in first..first + 12 {
+            call(&log, round + 1, LogCall::Append([(lsn, write(&large))].into())).await;
+        }
+        drop(log.call(RangeId(0), Epoch(round + 1), LogCall::Trim(first + 10)));
+        drop(log);
+        let log = FileLog::open(&path).unwrap();
+        let last = LogCall::Append([(first + 20, write("last"))].into());
+        assert_eq!(call(&log, round + 1, last).await, LogReply::Done);
+        log.close().await;
+        let reopened = FileLog::open(&path).unwrap();
+        let LogReply::Kept { writes, .. } = call(&reopened, round + 1, LogCall::Fence).await else {
+            panic!("kept")
+        };
+        assert!(writes.iter().any(|(_, lsn, _)| *lsn == first + 20), "round {round}: acknowledged, and gone");
+        let closed = log.call(RangeId(0), Epoch(round + 1), LogCall::Fence).await.unwrap_err();
+        assert!(closed.to_string().contains("closed"), "{closed}");
+    }
+}
+
+#[tokio::test]
+async fn one_log_at_a_time_has_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = FileLog::open(&path).unwrap();
+    let refused = FileLog::open(&path).unwrap_err();
+    assert!(refused.kind() == ErrorKind::Conflict && refused.to_string().contains("its own"), "{refused}");
+    call(&log, 1, LogCall::Fence).await;
+    drop(log);
+    FileLog::open(&path).unwrap();
 }
