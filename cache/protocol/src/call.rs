@@ -128,7 +128,7 @@ pub enum CacheReply {
     Log(Vec<u8>),
     /// The lease is not held any more; nothing was installed.
     NotHeld,
-    /// No memory: the value was not set.
+    /// No memory: the value was not set, or the lookup not made; then the fence was not checked either.
     Full,
     /// The fence is newer than the call, or gone.
     Fenced,
@@ -151,6 +151,8 @@ pub enum StoreCall {
     Apply(Vec<(u64, Option<Command>)>),
     /// Log records of older epochs no longer count.
     Recovered,
+    /// The store has every buffered write, and this owner will buffer no more: the next one needs no logs.
+    Drained,
 }
 
 /// The replies of the store.
@@ -180,7 +182,7 @@ pub struct StoreState {
     pub applied_lsn: u64,
     /// Log records of epochs below this no longer count.
     pub recovered: Epoch,
-    /// Whether any owner has buffered writes.
+    /// Whether an owner that buffered writes did not end in order: logs may have writes that are not applied.
     pub is_buffered: bool,
 }
 

@@ -52,6 +52,8 @@ pub struct Config {
     pub largest_value: usize,
     /// Bytes that writes may add to a value, however short it is, before it is replaced by one without patches.
     pub patch_room: usize,
+    /// Entries that the owner knows of, at most; beyond that some are deleted.
+    pub max_entries: usize,
     /// Rows whose conditions the owner remembers under write-back.
     pub max_known_rows: usize,
     /// When to start serving: clients may read until then from another cache server (P11), or under the fence of a
@@ -101,6 +103,7 @@ impl Config {
             beta: 100,
             largest_value: 1 << 20,
             patch_room: 1_024,
+            max_entries: 1_000_000,
             max_known_rows: if matches!(policy, Policy::WriteBack) { 100_000 } else { 0 },
             serve_from: 0,
             beta_auto: false,
@@ -255,6 +258,8 @@ pub trait Application {
 pub enum Flaw {
     /// P1: entries of one write are changed one by one, visibly.
     SwapOneByOne,
+    /// An entry that is installed while it makes room for others is forgotten.
+    ForgetInstalledAnew,
     /// P2: entries are not hidden before the store has the write.
     ShowWhileStoring,
     /// P2: entries are changed before the store has the write.

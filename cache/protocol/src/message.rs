@@ -322,6 +322,8 @@ pub enum Ending {
     OutcomeUnknown,
     /// The store or too many of the logs do not answer the take-over.
     NotStarted,
+    /// Acknowledged writes may be in logs alone, and this owner was given no logs.
+    LogsMissing,
     /// Everything was applied after [`Event::Stop`].
     Stopped,
 }

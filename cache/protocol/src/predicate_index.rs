@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::interval::Interval;
+use crate::interval::{Cut, Interval};
 use crate::query::{DomainId, Form, Query, Stamps, Touched};
 use crate::range_key::RangeKey;
 use crate::tree::{self, IntervalTree};
@@ -35,6 +35,19 @@ pub struct PredicateIndex {
     free: Vec<u32>,
     /// Hash of the query, number of the entry. The hash is of this process only.
     numbers: BTreeSet<(u64, u32)>,
+}
+
+/// A place in the order of domains and keys.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    domain: DomainId,
+    from: Cut<RangeKey>,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { domain: 0, from: Cut::Least }
+    }
 }
 
 /// The part of a query that its row in the tree does not hold.
@@ -153,6 +166,24 @@ impl PredicateIndex {
         }
         let is_within = !entries.is_empty() && entries.len() <= max_entries && gaps.len() <= max_gaps;
         is_within.then_some((entries, gaps))
+    }
+
+    /// Up to `count` entries from a place on, and after the last one the first again; the place moves on.
+    pub(crate) fn after(&self, place: &mut Place, count: usize) -> Vec<Query> {
+        let mut queries = Vec::new();
+        for _ in 0..=self.domains.len() {
+            if let Some(rest) = Interval::between(place.from.clone(), Cut::Greatest) {
+                for row in self.domains[place.domain].overlapping(&rest) {
+                    if queries.len() == count {
+                        return queries;
+                    }
+                    place.from = place.from.clone().max(row.lo.clone());
+                    queries.extend(self.query_at(place.domain, row));
+                }
+            }
+            *place = Place { domain: (place.domain + 1) % self.domains.len(), ..Place::default() };
+        }
+        queries
     }
 
     /// The query of a row of the tree.

@@ -54,10 +54,10 @@ async fn serve(plans: &[Plan]) -> Result<()> {
         tokio::spawn(monitoring::serve(listener, serving.clone()));
     }
     stop.await;
-    server.stop().await;
-    serving.close().await?;
+    let drained = server.stop().await;
+    let closed = serving.close().await;
     say(&counted(&serving.dendrites));
-    Ok(())
+    drained.and(closed)
 }
 
 /// Where monitoring is answered.
@@ -79,7 +79,7 @@ async fn start_all(plans: &[Plan], secret: &Secret, address: &str) -> Result<Ser
     for plan in plans {
         if let Err(why) = serving.add(plan, secret, address).await {
             for dendrite in serving.dendrites.values() {
-                dendrite.stop().await;
+                drop(dendrite.stop().await);
             }
             drop(serving.close().await);
             return Err(why.with_context(format!("the table {}", plan.table)));

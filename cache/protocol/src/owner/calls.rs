@@ -15,6 +15,8 @@ pub(super) enum Purpose {
     Write(TaskId),
     /// Buffered writes that go to the logs together, by the number of the first.
     Append(u64),
+    /// A check of the fence: whether the store's answer to a read counts.
+    Proof(TaskId),
     /// Part of a read, by its index.
     Part(TaskId, usize),
     /// The owner of another range.
@@ -23,10 +25,14 @@ pub(super) enum Purpose {
     SetAside,
     /// Changes of entries.
     Entries,
+    /// Entries that make room for others.
+    Evict,
     /// A chunk of the log.
     Compact(u32),
     /// A check of the fence: whether a difference between cache and store is of a foreign write.
     Suspicion,
+    /// The record that the store has every buffered write.
+    Drained,
     /// No task waits for it.
     Trim,
 }
@@ -52,6 +58,10 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn is_start(&self) -> bool {
         self.purpose == Purpose::Start
+    }
+
+    pub(super) fn is_suspicion(&self) -> bool {
+        self.purpose == Purpose::Suspicion
     }
 }
 
@@ -92,8 +102,15 @@ impl<A: Application> Owner<A> {
             Purpose::Write(task) => self.write_cache_answered(task, reply),
             Purpose::SetAside => self.entries_were_dropped(),
             Purpose::Entries => self.entries_answered(reply),
+            Purpose::Evict => self.entries_were_evicted(),
             Purpose::Compact(chunk) => self.compaction_answered(chunk, Some(reply)),
-            Purpose::Append(_) | Purpose::Apply | Purpose::Trim | Purpose::Peer(_) | Purpose::Suspicion => {}
+            Purpose::Append(_)
+            | Purpose::Apply
+            | Purpose::Trim
+            | Purpose::Peer(_)
+            | Purpose::Suspicion
+            | Purpose::Proof(_)
+            | Purpose::Drained => {}
         }
     }
 
@@ -131,6 +148,8 @@ impl<A: Application> Owner<A> {
             }
             (Purpose::Apply, StoreReply::Done) => self.apply_answered(ApplyReply::Done),
             (Purpose::Suspicion, StoreReply::Done) => self.suspicion_is_proven(),
+            (Purpose::Proof(task), StoreReply::Done) => self.read_is_proven(task),
+            (Purpose::Drained, _) => self.drained_is_recorded(),
             _ => {}
         }
     }
@@ -206,13 +225,17 @@ impl<A: Application> Owner<A> {
             (Purpose::Start, Call::Cache(_)) => self.end(Ending::CacheLost),
             (Purpose::Start, Call::Store(_)) => self.end(Ending::NotStarted),
             (Purpose::Trim, _) => {}
+            (Purpose::Drained, _) => self.drained_is_recorded(),
             (Purpose::Read(task), Call::Cache(CacheCall::Gather(..))) => self.query_whole(task),
-            (Purpose::Read(task), Call::Cache(CacheCall::Lookup(..) | CacheCall::Invalidate(..))) => {
+            (Purpose::Read(task), Call::Cache(CacheCall::Lookup(..))) => self.lookup_was_not_made(task),
+            (Purpose::Read(task), Call::Cache(CacheCall::Invalidate(..))) => {
                 self.read_cache_answered(task, CacheReply::Busy);
             }
             // Installed or not: the owner knows the entry (P5), and the next writer voids its lease.
             (Purpose::Read(task), Call::Cache(_)) => self.end_read(task, None),
-            (Purpose::Read(task), _) => self.end_read(task, Some(ReadOutcome::Retry)),
+            (Purpose::Read(task) | Purpose::Proof(task), _) => {
+                self.end_read(task, Some(ReadOutcome::Retry));
+            }
             (Purpose::Entries, Call::Cache(CacheCall::Gather(..))) => self.values_are_lost(),
             (Purpose::Write(task), Call::Cache(CacheCall::Gather(..))) if self.is_plain_write(task) => {
                 self.write_entries_read(task, Vec::new());

@@ -1,11 +1,39 @@
 //! The end of a tenure: every request is answered, with no more than is known.
 
+use super::calls::{Call, Pending, Purpose};
 use super::task::{Kind, WriteStep};
-use super::{Owner, Phase};
-use crate::config::Application;
+use super::{Owner, Parting, Phase};
+use crate::call::StoreCall;
+use crate::config::{Application, Policy};
 use crate::message::{Action, Ending, Event, PeerReply, ReadOutcome, WriteOutcome};
 
 impl<A: Application> Owner<A> {
+    /// Takes the next step of an end in order, if nothing is in progress. An owner that buffered writes first has the
+    /// store record that it has them all. After that the next owner may be one without logs.
+    pub(super) fn part_if_idle(&mut self) {
+        let Phase::Stopping(parting) = self.phase else { return };
+        // A check of the fence, which records that writes are buffered, must not come late.
+        if !self.is_idle() || self.calls.values().any(Pending::is_suspicion) {
+            return;
+        }
+        match parting {
+            Parting::Finishing if self.config.policy == Policy::WriteBack => {
+                self.phase = Phase::Stopping(Parting::Recording);
+                self.call(Purpose::Drained, Call::Store(StoreCall::Drained));
+            }
+            Parting::Recording => {}
+            Parting::Finishing | Parting::Recorded => self.end(Ending::Stopped),
+        }
+    }
+
+    /// The store has recorded it, or does not answer: then the next owner needs the logs, which have nothing for it.
+    pub(super) fn drained_is_recorded(&mut self) {
+        if self.is_stopping() {
+            self.phase = Phase::Stopping(Parting::Recorded);
+            self.part_if_idle();
+        }
+    }
+
     /// Answers every request and does nothing from now on.
     pub(super) fn end(&mut self, ending: Ending) {
         let phase = std::mem::replace(&mut self.phase, Phase::Ended);

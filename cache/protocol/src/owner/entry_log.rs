@@ -59,10 +59,12 @@ impl<A: Application> Owner<A> {
     /// Notes that an entry may be in the cache, before it can be there (P5).
     pub(super) fn know_entry(&mut self, query: &Query, covered: Interval<RangeKey>) {
         self.patching.forget(query);
+        self.spare(query);
         let before = self.index.write().insert(query, covered);
         if let Some(before) = before {
             self.log_delete(query.domain, before);
         }
+        self.evict_if_many();
     }
 
     /// Forgets an entry that has left the cache.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{LATE_SPLIT, Owner, Phase};
+use super::{LATE_SPLIT, Owner, Parting, Phase};
 use crate::config::Application;
 use crate::message::{Action, Ending, Event, PeerCall, PeerReply, ReadOutcome, WriteOutcome};
 use crate::range_table::RangeTable;
@@ -36,14 +36,12 @@ impl<A: Application> Owner<A> {
             Event::Lost(call) => self.give_up_on(call),
             Event::Tick => self.tick(),
             Event::Stop => {
-                self.phase = Phase::Stopping;
+                self.phase = Phase::Stopping(Parting::Finishing);
                 self.refuse_unadmitted(0);
                 self.trim_logs_if_due();
             }
         }
-        if self.is_stopping() && self.is_idle() {
-            self.end(Ending::Stopped);
-        }
+        self.part_if_idle();
     }
 
     pub(super) fn tick(&mut self) {

@@ -16,7 +16,7 @@
 //! - writes: exclusive lease, then hide the entries *before* the store has the write, change and show them after
 //!   (`write.rs`, `buffer.rs`, `patching.rs`, `patched_value.rs`; `task.rs` lists the steps of a write, `admission.rs` has those that wait);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
-//! - entries: a log of them, for a warm take-over (`entry_log.rs`);
+//! - entries: a log of them, for a warm take-over (`entry_log.rs`); their number is bounded (`eviction.rs`);
 //! - several ranges: leases in the order of ranges, from owner to owner (`across.rs`, `guest.rs`);
 //! - results put together from cached ones (`parts.rs`);
 //! - calls: answered, repeated, or given up (`calls.rs`); every other event (`events.rs`), and the end
@@ -37,6 +37,7 @@ mod covered;
 mod ending;
 mod entry_log;
 mod events;
+mod eviction;
 mod guest;
 mod install;
 mod parts;
@@ -69,6 +70,7 @@ use apply::Applying;
 use buffer::Appending;
 use calls::Pending;
 use entry_log::EntryLog;
+use eviction::Eviction;
 use patching::Patching;
 use read::ReadTask;
 use start::Starting;
@@ -111,6 +113,7 @@ pub struct Owner<A> {
     write_through_until: u64,
     full_until: u64,
     entry_log: EntryLog,
+    eviction: Eviction,
     auto_beta: AutoBeta,
     sizes: SizeThreshold,
     load: LoadMeter,
@@ -121,8 +124,19 @@ pub struct Owner<A> {
 enum Phase {
     Starting(Starting, VecDeque<Event>),
     Serving,
-    Stopping,
+    Stopping(Parting),
     Ended,
+}
+
+/// The step of an end in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parting {
+    /// Tasks are in progress.
+    Finishing,
+    /// The store is recording that no log has a write that it lacks.
+    Recording,
+    /// It has.
+    Recorded,
 }
 
 impl<A: Application> Owner<A> {
@@ -155,6 +169,7 @@ impl<A: Application> Owner<A> {
             write_through_until: 0,
             full_until: 0,
             entry_log: EntryLog::new(),
+            eviction: Eviction::default(),
             auto_beta: AutoBeta::new(config.beta),
             sizes: SizeThreshold::new(),
             load: LoadMeter::new(),
@@ -213,7 +228,7 @@ impl<A: Application> Owner<A> {
     }
 
     const fn is_stopping(&self) -> bool {
-        matches!(self.phase, Phase::Stopping)
+        matches!(self.phase, Phase::Stopping(_))
     }
 
     /// Whether nothing is in progress and the store has every write.

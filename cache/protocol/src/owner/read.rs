@@ -32,6 +32,10 @@ pub(super) struct ReadTask {
     pub(super) shown: Option<Value>,
     /// The parts that it is put together from.
     pub(super) parts: Option<Parts>,
+    /// Whether a lookup has shown that this owner was not replaced before the requests came.
+    is_proven: bool,
+    /// What the store has answered without that proof.
+    unproven: Option<Rows>,
     /// The time of the request.
     time: u64,
 }
@@ -96,6 +100,8 @@ impl<A: Application> Owner<A> {
             verifies,
             shown: None,
             parts: None,
+            is_proven: false,
+            unproven: None,
             time: self.now,
         };
         self.reads.insert(task, read);
@@ -117,12 +123,17 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn read_cache_answered(&mut self, task: TaskId, reply: CacheReply) {
         let Some(read) = self.reads.get_mut(&task) else { return };
+        read.is_proven |= matches!(reply, CacheReply::Found(_) | CacheReply::Leased | CacheReply::Busy);
         match reply {
             CacheReply::Found(value) => self.read_found(task, &value),
             CacheReply::Leased => self.flush_and_query(task),
             CacheReply::Busy => {
                 read.may_install = false;
                 self.flush_and_query(task);
+            }
+            CacheReply::Full if !read.requests.is_empty() => {
+                self.cache_is_full();
+                self.lookup_was_not_made(task);
             }
             CacheReply::Full => {
                 self.cache_is_full();
@@ -135,6 +146,15 @@ impl<A: Application> Owner<A> {
             // A value that no reader could use is gone: now for the lease.
             CacheReply::Done if !read.requests.is_empty() => self.read_granted(task),
             _ => self.read_installed(task),
+        }
+    }
+
+    /// The cache server had no memory for the lookup, or did not answer. So the owner may have been replaced: what it
+    /// knows is no answer, and no result becomes an entry.
+    pub(super) fn lookup_was_not_made(&mut self, task: TaskId) {
+        if let Some(read) = self.reads.get_mut(&task) {
+            read.may_install = false;
+            self.query_whole(task);
         }
     }
 
@@ -202,6 +222,11 @@ impl<A: Application> Owner<A> {
     pub(super) fn read_rows(&mut self, task: TaskId, rows: Rows) {
         self.auto_beta.was_read(false);
         let Some(read) = self.reads.get(&task) else { return };
+        if !read.is_proven && self.config.policy == Policy::WriteBack {
+            // Another owner may have acknowledged writes that the store does not have. It would have raised this fence.
+            self.reads.get_mut(&task).expect("it was there").unproven = Some(rows);
+            return self.call(Purpose::Proof(task), Call::Store(StoreCall::Recovered));
+        }
         let (query, session) = (read.query.clone(), read.session.filter(|_| read.may_install));
         if read.shown.as_ref().is_some_and(|shown| *shown != rows.value) {
             self.suspect_foreign_write();
@@ -217,6 +242,15 @@ impl<A: Application> Owner<A> {
         match session.filter(|_| self.is_worth_caching(&query, &covered, &rows.value)) {
             Some(session) => self.install(task, query, session, covered, rows.value),
             None => self.end_read(task, None),
+        }
+    }
+
+    /// This owner was not replaced before the store answered.
+    pub(super) fn read_is_proven(&mut self, task: TaskId) {
+        let Some(read) = self.reads.get_mut(&task) else { return };
+        read.is_proven = true;
+        if let Some(rows) = read.unproven.take() {
+            self.read_rows(task, rows);
         }
     }
 

@@ -141,9 +141,9 @@ impl<A: Application> Owner<A> {
             // Another owner served in between without this cache: the entries do not show its writes.
             self.begin_cold();
         }
-        if state.is_buffered && self.config.log_count == 0 && !self.index.read().is_empty() {
-            // The entries may show writes that are in logs alone, which this owner does not read.
-            self.begin_cold();
+        if state.is_buffered && self.config.log_count == 0 {
+            // They were acknowledged, and to serve would void them.
+            return self.end(Ending::LogsMissing);
         }
         if state.is_buffered && self.config.log_count > 0 && !kept.any_whole {
             if kept.any_silent {

@@ -19,6 +19,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         // A buffered write that is refused excuses its keys from the check.
         forbidden: if policy == Policy::WriteBack { 0 } else { 20 },
         beta: 100,
+        max_entries: 1_000,
         beta_varies: false,
         is_sparse: false,
         is_warm: true,
@@ -263,6 +264,19 @@ fn results_that_clients_put_together_are_right() {
         for kind in kinds {
             let total = run(Setup { beta: 0, ..kind }, 2);
             assert!(total.fused * 20 > total.hits, "{total:?}");
+        }
+    }
+}
+
+/// They delete entries to make room for others, while readers install them anew and writes change them.
+#[test]
+fn owners_that_know_few_entries_show_nothing_stale() {
+    for policy in POLICIES {
+        let few = Setup { max_entries: 3, fault_every: 300, ..setup(policy) };
+        let kinds =
+            [few, Setup { max_entries: 1, ..shared_rows(policy) }, Setup { beta: 0, domains: 2, ..few }];
+        for kind in kinds {
+            run(kind, 3);
         }
     }
 }

@@ -46,6 +46,11 @@ control!(
 );
 control!(without_p3_a_paused_owner_spoils_the_cache, UnfencedStore, setup(Policy::WriteAround));
 control!(without_p5_an_entry_is_never_invalidated, KnowAfterInstall, setup(Policy::WriteAround));
+control!(
+    an_entry_that_was_forgotten_too_early_is_never_invalidated,
+    ForgetInstalledAnew,
+    Setup { max_entries: 1, ..setup(Policy::WriteAround) }
+);
 control!(without_p6_buffered_writes_are_lost, ForgetUnapplied, setup(Policy::WriteBack));
 control!(without_p7_the_store_gets_the_wrong_order, ApplyBackwards, setup(Policy::WriteBack));
 control!(without_p8_a_moved_row_stays, NewValueOnly, setup(Policy::WriteThrough));
@@ -70,7 +75,7 @@ control!(without_p13_acknowledged_writes_are_lost, ForgetfulLogs, setup(Policy::
 control!(
     a_write_in_one_of_several_logs_is_lost_with_it,
     OneLogIsEnough,
-    Setup { fault_every: 200, ..setup(Policy::WriteBack) }
+    Setup { fault_every: 30, read_percent: 70, ..setup(Policy::WriteBack) }
 );
 control!(
     without_p14_acknowledged_writes_are_set_aside,

@@ -268,5 +268,6 @@ fn store_name(call: &StoreCall) -> &'static str {
         StoreCall::WriteAcross(..) => "write across",
         StoreCall::Apply(_) => "apply",
         StoreCall::Recovered => "recovered",
+        StoreCall::Drained => "drained",
     }
 }

@@ -1,12 +1,12 @@
 //! Single stories, step by step.
 
 use lacuna_cache_protocol::{
-    Action, CacheCall, CacheModel, CacheReply, Config, Ending, Epoch, Event, Flaw, Policy, Query, RequestId,
-    Rows, StoreReply, Value, WriteOutcome,
+    Action, CacheCall, CacheModel, CacheReply, Config, Ending, Epoch, Event, Flaw, Interval, Policy, Query,
+    RequestId, Rows, StoreCall, StoreReply, Value, WriteOutcome,
 };
 
-use crate::one_owner::{OneOwner, Servers, store_writes};
-use crate::sim::table::{Change, closed, decode};
+use crate::one_owner::{OneOwner, Servers, applies, store_writes};
+use crate::sim::table::{Change, Row, closed, decode};
 
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 
@@ -30,7 +30,7 @@ fn stalled_writer(flaw: Option<Flaw>) -> (u32, u32) {
     let mut new = OneOwner::started(&mut servers, config, 2);
     new.read(&mut servers, &query());
     old.let_go(&mut servers);
-    let version = |rows: Vec<crate::sim::table::Row>| rows.iter().find(|row| row.key == 3).unwrap().version;
+    let version = |rows: Vec<Row>| rows.iter().find(|row| row.key == 3).unwrap().version;
     (version(servers.hit(Epoch(2), &query()).unwrap()), version(servers.store.fresh(&query())))
 }
 
@@ -157,6 +157,83 @@ fn stopping_drains_what_is_buffered() {
     owner.wait(&mut servers, 1);
     assert_eq!((owner.writes[&late], owner.ending), (WriteOutcome::Retry, Some(Ending::Stopped)));
     assert_eq!(servers.store.rows[&3].version, 109);
+}
+
+/// To serve is to void what logs have that were not read.
+#[test]
+fn an_owner_without_logs_begins_only_after_an_end_in_order() {
+    let without = || Config { log_count: 0, ..Config::new(Policy::WriteThrough) };
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
+    owner.holds = applies;
+    let write = owner.change(&mut servers, 100, put(3));
+    assert_eq!(owner.writes[&write], WriteOutcome::Done);
+    let refused = OneOwner::unseated(&mut servers, without(), 2);
+    assert_eq!((refused.machine.is_serving(), refused.ending), (false, Some(Ending::LogsMissing)));
+    let mut third = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 3);
+    assert_eq!(servers.store.rows[&3].version, 100, "not void");
+    third.change(&mut servers, 101, put(3));
+    third.tell(&mut servers, Event::Stop);
+    third.wait(&mut servers, 1);
+    assert_eq!((third.ending, servers.calls["drained"]), (Some(Ending::Stopped), 1));
+    let mut last = OneOwner::started(&mut servers, without(), 4);
+    assert_eq!(last.read(&mut servers, &Query::all(0, closed(3, 3)))[0].version, 101);
+}
+
+/// The store cannot record it: the next owner needs the logs, in which there is nothing.
+#[test]
+fn an_end_in_order_does_not_wait_for_a_store_that_is_away() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
+    owner.holds = |action| matches!(action, Action::Store(_, _, StoreCall::Drained));
+    owner.tell(&mut servers, Event::Stop);
+    (0..10).for_each(|_| owner.wait(&mut servers, 10_000));
+    assert_eq!(owner.ending, Some(Ending::Stopped));
+    OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 2);
+}
+
+/// An owner that was replaced reads from the store what the next one has acknowledged and not yet applied, or knows a gap.
+#[test]
+fn an_owner_whose_lookup_was_lost_answers_nothing_from_before_its_successor() {
+    let lookups = |action: &Action| matches!(action, Action::Cache(_, _, CacheCall::Lookup(..)));
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        let empty = Query::all(0, closed(20, 30));
+        for (is_full, query) in [(false, &empty), (true, &empty), (false, &query()), (true, &query())] {
+            let mut servers = Servers::new(policy, None);
+            let mut old = OneOwner::started(&mut servers, Config::new(policy), 1);
+            assert!(old.read(&mut servers, &empty).is_empty());
+            let mut new = OneOwner::started(&mut servers, Config::new(policy), 2);
+            new.holds = applies;
+            for (id, key) in [(100, 3), (101, 25)] {
+                let write = new.change(&mut servers, id, put(key));
+                assert_eq!(new.writes[&write], WriteOutcome::Done);
+            }
+            old.holds = lookups;
+            let read = old.ask(&mut servers, query);
+            for lost in std::mem::take(&mut old.held) {
+                let Action::Cache(call, ..) = lost else { panic!("{lost:?}") };
+                let reply = if is_full { Event::Cache(call, CacheReply::Full) } else { Event::Lost(call) };
+                old.tell(&mut servers, reply);
+            }
+            let shown = old.value(read).map(|value| decode(&value));
+            let is_new = |rows: &Vec<Row>| rows.iter().any(|row| row.version >= 100);
+            assert!(shown.as_ref().is_none_or(is_new), "{policy:?}, {query:?}: {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn what_an_owner_knows_of_its_entries_is_bounded() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let config = Config { max_entries: 100, ..Config::new(Policy::WriteThrough) };
+    let mut owner = OneOwner::started(&mut servers, config, 1);
+    for lo in 0..1_000 {
+        owner.read(&mut servers, &Query::all(0, closed(lo, lo + 5)));
+        assert!(owner.machine.index().len() <= 101, "{}", owner.machine.index().len());
+    }
+    let known = owner.machine.index().touched(&[(0, Interval::all())]);
+    assert!(known.len() >= 90, "and it keeps most: {}", known.len());
+    assert!(known.iter().all(|query| servers.hit(Epoch(1), query).is_some()));
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Take-overs that must begin cold, although the cache server and its log of entries would allow more.
+//! Take-overs that must begin cold although the cache server and its log of entries would allow more, and one that need not.
 
-use lacuna_cache_protocol::{Config, Epoch, Policy, Query};
+use lacuna_cache_protocol::{Config, Ending, Epoch, Event, Policy, Query};
 
-use crate::one_owner::{OneOwner, Servers, applies};
+use crate::one_owner::{OneOwner, Servers};
 use crate::sim::table::{Change, closed};
 
 fn logged(policy: Policy, before: Option<u64>) -> Config {
@@ -23,19 +23,21 @@ fn an_owner_without_a_predecessor_takes_over_nothing() {
     }
 }
 
-/// The next owner has no logs: it cannot know of the write that an entry shows, and the store never gets it.
+/// The store has by then what the entries show.
 #[test]
-fn an_owner_without_logs_takes_over_no_entries_that_may_show_buffered_writes() {
+fn an_owner_without_logs_takes_entries_over_after_an_end_in_order() {
     let mut servers = Servers::new(Policy::WriteBack, None);
     let query = Query::all(0, closed(2, 5));
     let mut old = OneOwner::started(&mut servers, logged(Policy::WriteBack, None), 1);
     old.read(&mut servers, &query);
-    old.holds = applies;
     old.change(&mut servers, 100, Change::Put { key: 3, other: 1 });
-    assert!(servers.hit(Epoch(1), &query).is_some());
+    old.tell(&mut servers, Event::Stop);
+    old.wait(&mut servers, 1);
+    assert_eq!(old.ending, Some(Ending::Stopped));
     let new = OneOwner::started(&mut servers, logged(Policy::WriteThrough, Some(1)), 2);
-    assert!(new.machine.index().is_empty());
-    assert_eq!(servers.hit(Epoch(2), &query), None);
+    assert!(new.machine.index().knows(&query));
+    assert_eq!(servers.hit(Epoch(2), &query), Some(servers.store.fresh(&query)));
+    assert_eq!(servers.store.rows[&3].version, 100);
 }
 
 /// The owner knows without a question how long the log is.

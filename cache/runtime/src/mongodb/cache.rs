@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::owner::requests::{self, request_timeout_ms};
 use crate::owner::{Counts, RangeCache, Servers};
 use lacuna_cache_protocol::embedded::{MemoryCache, SteadyClock};
 use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator};
@@ -155,7 +156,9 @@ impl Cache {
             coordinator: self.coordinator.clone(),
             clock: self.clock.clone(),
         };
-        let config = Config { domain_count: schema.domains.len(), ..Config::new(self.options.policy) };
+        let request_timeout = request_timeout_ms(requests::PATIENCE);
+        let domain_count = schema.domains.len();
+        let config = Config { domain_count, request_timeout, ..Config::new(self.options.policy) };
         // The lease must hold while a take-over waits, too.
         let waits_ms = u64::try_from(self.options.max_operation.as_millis()).unwrap_or(u64::MAX);
         let config = Config { call_timeout: config.call_timeout.max(waits_ms.saturating_mul(4)), ..config };
@@ -199,10 +202,12 @@ impl Cache {
     /// `Unavailable` if it was stopped before.
     pub async fn stop(&self) -> Result<()> {
         let known = std::mem::take(&mut *self.collections.lock().unwrap_or_else(PoisonError::into_inner));
-        for cache in known {
-            cache.stop().await?;
+        let stops: Vec<_> = known.iter().map(RangeCache::begin_to_stop).collect();
+        let mut stopped = Ok(());
+        for stop in stops {
+            stopped = stopped.and(stop.await);
         }
-        Ok(())
+        stopped
     }
 }
 

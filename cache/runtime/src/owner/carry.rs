@@ -29,6 +29,8 @@ pub(crate) enum FailureCause {
     Query(Query, Error),
     /// The store's error for a command.
     Command(Command, Error),
+    /// Why a tenure does not begin, which is so for all its requests.
+    Tenure(Error),
 }
 
 type CallOutcome = (Event, Option<FailureCause>);

@@ -52,6 +52,22 @@ pub(crate) fn no_owner() -> Error {
     )
 }
 
+pub(crate) fn logs_missing() -> Error {
+    Error::new(
+        ErrorKind::Conflict,
+        "a cache with write-back had this range and did not stop in order, so that its logs may have acknowledged \
+         writes that the store lacks: start one with write-back and the same log servers and stop it; if the logs are \
+         lost for good, start it with new ones, which reports that writes may be lost",
+    )
+}
+
+pub(crate) fn not_drained() -> Error {
+    Error::unavailable(
+        "the store did not take all acknowledged writes in time, or is out of reach: those that it lacks stay in the \
+         logs, and the next cache with the same log servers applies them",
+    )
+}
+
 pub(crate) fn cache_stopped() -> Error {
     Error::unavailable("the cache was stopped")
 }

@@ -90,7 +90,7 @@ pub(crate) enum OwnerCommand {
         why: Option<FailureCause>,
     },
     CacheIsBack(Epoch),
-    Stop(Option<oneshot::Sender<()>>),
+    Stop(Option<oneshot::Sender<Result<()>>>),
 }
 
 /// Finds the owners of other ranges.

@@ -252,10 +252,17 @@ impl RangeCache {
     /// Waits until every acknowledged write is in the store, and ends. Later requests fail.
     ///
     /// # Errors
-    /// `Unavailable` if it had stopped before.
+    /// `Unavailable` if it had stopped before, or if the store could not take all of them for at least 5 seconds: then they stay in
+    /// the logs.
     pub async fn stop(&self) -> Result<()> {
+        self.begin_to_stop().await
+    }
+
+    /// The same, begun at once: several caches stop together.
+    pub(crate) fn begin_to_stop(&self) -> impl Future<Output = Result<()>> + use<> {
         let (reply, answer) = oneshot::channel();
-        self.owner().commands.send(OwnerCommand::Stop(Some(reply))).map_err(|_| cache_stopped())?;
-        answer.await.map_err(|_| cache_stopped())
+        // Without an owner there is no answer either.
+        drop(self.owner().commands.send(OwnerCommand::Stop(Some(reply))));
+        async { answer.await.map_err(|_| cache_stopped())? }
     }
 }

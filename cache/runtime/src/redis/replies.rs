@@ -77,9 +77,13 @@ pub(crate) fn simple(answer: Answer) -> Result<CacheReply> {
     }
 }
 
-/// A server that has no memory for a lease returns no value either: the store is asked, and nothing is installed.
+/// A server that has no memory for a lease runs no script, and returns no value either.
 pub(crate) fn looked_up(answer: Answer) -> Result<CacheReply> {
-    let Answer::Value(Value::Array(mut found)) = answer else { return Ok(CacheReply::Busy) };
+    let mut found = match answer {
+        Answer::Full => return Ok(CacheReply::Full),
+        Answer::Value(Value::Array(found)) => found,
+        Answer::Value(_) => return Err(foreign_data()),
+    };
     match &mut found[..] {
         [Value::Int(0)] => Ok(CacheReply::Fenced),
         [Value::Int(1), value] => {

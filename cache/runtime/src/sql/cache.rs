@@ -10,6 +10,7 @@ use lacuna_cache_protocol::{Config, Policy, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::OnceCell;
 
+use crate::owner::requests::request_timeout_ms;
 use crate::sql::application::TableRows;
 use crate::sql::database::{Database, Failure, describe};
 use crate::sql::fenced::{FencedTable, GuardedStore, largest_epoch, prepare, range_of};
@@ -47,6 +48,8 @@ pub struct Cache {
     pub(crate) options: Options,
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
+    /// The one among them that was opened here, next to the database.
+    own_log: Option<Arc<FileLog>>,
     /// Made when the first table is registered: a client of dendrites needs none.
     coordination: OnceCell<Coordination>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -141,7 +144,7 @@ impl Cache {
         lock: Option<Arc<FileLock>>,
         is_guest: bool,
     ) -> Result<Self> {
-        let logs = logs(&options)?;
+        let (logs, own_log) = logs(&options)?;
         let mut caches = options.caches.clone();
         if caches.is_empty() {
             caches.push(Arc::new(MemoryCache::new(options.cache_bytes)));
@@ -159,6 +162,7 @@ impl Cache {
             options,
             caches,
             logs,
+            own_log,
             coordination,
             clock,
             tables,
@@ -279,9 +283,11 @@ impl Cache {
             log_count: self.logs.len(),
             call_timeout: CALL_TIMEOUT_MS,
             attempts: ATTEMPTS,
+            request_timeout: request_timeout_ms(self.options.patience),
             apply_batch: APPLY_BATCH,
             apply_pause: APPLY_PAUSE_MS,
             max_gaps: self.options.max_gaps,
+            max_entries: self.options.max_entries,
             beta: self.options.beta,
             beta_auto: self.options.beta_auto,
             learns_size: self.options.measures_sizes,
@@ -321,31 +327,42 @@ impl Cache {
     /// them.
     ///
     /// # Errors
-    /// `Unavailable` if it was stopped before.
+    /// `Unavailable` if it was stopped before, or if the database could not take all of them for at least 5 seconds: then they stay
+    /// in the logs, and the next cache with the same logs applies them.
     pub async fn stop(&self) -> Result<()> {
         self.watchdog.iter().for_each(|watchdog| watchdog.rest());
         // Stopped tables keep their counters.
         let tables = self.tables().whole.clone();
-        for table in tables {
-            table.stop().await?;
+        let mut stopped = Ok(());
+        let stops: Vec<_> = tables.iter().map(RangeCache::begin_to_stop).collect();
+        for stop in stops {
+            stopped = stopped.and(stop.await);
         }
-        if self.is_guest {
-            return Ok(());
+        if let Some(log) = &self.own_log {
+            log.close().await;
         }
-        self.database.close().await;
-        self.lock.iter().for_each(|lock| lock.release());
-        Ok(())
+        if !self.is_guest {
+            self.database.close().await;
+            self.lock.iter().for_each(|lock| lock.release());
+        }
+        stopped
     }
 }
 
-/// The log servers: the given ones, or a file in which a former process may have left writes.
-fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
+/// The log servers.
+type Logs = Vec<Arc<dyn LogServer>>;
+
+/// The given log servers, or a file in which a former process may have left writes, which is named besides.
+fn logs(options: &Options) -> Result<(Logs, Option<Arc<FileLog>>)> {
     if !options.logs.is_empty() {
-        return Ok(options.logs.clone());
+        return Ok((options.logs.clone(), None));
     }
     let is_buffering = options.policy == Policy::WriteBack;
-    Ok(match options.beside("-lacuna.log") {
-        Some(path) if is_buffering || path.exists() => vec![Arc::new(FileLog::open(path)?)],
+    let logs: Logs = match options.beside("-lacuna.log") {
+        Some(path) if is_buffering || path.exists() => {
+            let log = Arc::new(FileLog::open(path)?);
+            return Ok((vec![log.clone()], Some(log)));
+        }
         None if is_buffering && options.is_shared() => {
             let message =
                 "write-back for a database server needs log servers that other processes can reach, too";
@@ -353,5 +370,6 @@ fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
         }
         None if is_buffering => vec![Arc::new(MemoryLog::default())],
         _ => Vec::new(),
-    })
+    };
+    Ok((logs, None))
 }

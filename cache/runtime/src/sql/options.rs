@@ -30,6 +30,7 @@ pub struct Options {
     pub(crate) policy: Policy,
     pub(crate) cache_bytes: usize,
     pub(crate) max_gaps: usize,
+    pub(crate) max_entries: usize,
     pub(crate) beta: u8,
     pub(crate) beta_auto: bool,
     pub(crate) measures_sizes: bool,
@@ -51,6 +52,7 @@ impl Options {
             policy: Policy::WriteThrough,
             cache_bytes: 64 << 20,
             max_gaps: 10_000,
+            max_entries: 1_000_000,
             beta: 100,
             beta_auto: true,
             measures_sizes: false,
@@ -101,6 +103,14 @@ impl Options {
     #[must_use]
     pub const fn with_auto_beta(mut self) -> Self {
         self.beta_auto = true;
+        self
+    }
+
+    /// Sets how many results the owner of a range knows of; 1,000,000 by default, which take up to 200 MB with keys of 8 bytes.
+    /// Beyond that it deletes some of them from the cache server. A cache server that evicts results itself should keep no more.
+    #[must_use]
+    pub const fn with_max_entries(mut self, entries: usize) -> Self {
+        self.max_entries = entries;
         self
     }
 

@@ -135,6 +135,7 @@ impl World {
             max_buffered: 6,
             max_gaps: 20,
             patch_room: 100,
+            max_entries: self.setup.max_entries,
             max_known_rows: 10,
             serve_from: claim.serve_from,
             flaw: self.setup.flaw,

@@ -97,6 +97,10 @@ impl Store {
                 self.fence(range).state.is_buffered = self.is_buffering;
                 StoreReply::Done
             }
+            StoreCall::Drained => {
+                fence.state.is_buffered = false;
+                StoreReply::Done
+            }
             StoreCall::WriteAcross(_, others)
                 if checks
                     && others.iter().any(|(range, epoch)| {

@@ -26,6 +26,8 @@ pub(crate) struct Setup {
     /// Of a thousand writes, how many the store refuses for good.
     pub(crate) forbidden: u64,
     pub(crate) beta: u8,
+    /// Entries that an owner knows of, at most.
+    pub(crate) max_entries: usize,
     /// Whether every other owner has 0 in its place, and finds the entries of one that had more.
     pub(crate) beta_varies: bool,
     /// Whether most keys have no row.

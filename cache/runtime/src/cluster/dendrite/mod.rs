@@ -42,7 +42,7 @@ use crate::owner::alarm::Alarm;
 use crate::owner::counters::Counts;
 use crate::owner::error::WriteError;
 use crate::owner::open_lease::OpenLease;
-use crate::owner::owner_handle::OwnerCommand;
+use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
 use crate::owner::requests::PATIENCE;
 use crate::owner::servers::Servers;
 pub(crate) use dendrite_state::DendriteState;
@@ -251,13 +251,21 @@ impl Dendrite {
     }
 
     /// Waits until every acknowledged write is in the store, and releases all ranges. Later requests fail.
-    pub async fn stop(&self) {
-        for handle in self.state.close() {
+    ///
+    /// # Errors
+    /// `Unavailable` if the store could not take all of them for at least 5 seconds: then they stay in the logs.
+    pub async fn stop(&self) -> Result<()> {
+        let stop = |handle: Arc<OwnerHandle>| {
             let (reply, answer) = oneshot::channel();
-            if handle.commands.send(OwnerCommand::Stop(Some(reply))).is_ok() {
-                // An owner task that has ended needs no stop.
-                let _ = answer.await;
-            }
+            drop(handle.commands.send(OwnerCommand::Stop(Some(reply))));
+            answer
+        };
+        let answers: Vec<_> = self.state.close().into_iter().map(stop).collect();
+        let mut stopped = Ok(());
+        for answer in answers {
+            // An owner task that has ended needs no stop.
+            stopped = stopped.and(answer.await.unwrap_or(Ok(())));
         }
+        stopped
     }
 }

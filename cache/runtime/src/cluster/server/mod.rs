@@ -71,7 +71,7 @@ impl Shared {
 /// # async fn example(dendrite: Dendrite) -> Result<(), lacuna_cache_protocol::Error> {
 /// let listener = Server::listen("10.0.0.7:7400").await?;
 /// let server = Server::start(listener, [("people", dendrite)], Secret::from_file("secret".as_ref())?);
-/// server.stop().await;
+/// server.stop().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -122,12 +122,17 @@ impl Server {
 
     /// Takes no more requests, answers those in progress, waits until the store has every acknowledged write, and
     /// releases all ranges.
-    pub async fn stop(self) {
+    ///
+    /// # Errors
+    /// As [`Dendrite::stop`].
+    pub async fn stop(self) -> Result<()> {
         self.stop.send_replace(true);
         drop(tokio::time::timeout(LAST_WORDS, self.accepting).await);
+        let mut stopped = Ok(());
         for dendrite in self.dendrites.values() {
-            dendrite.stop().await;
+            stopped = stopped.and(dendrite.stop().await);
         }
+        stopped
     }
 }
 

@@ -3,16 +3,25 @@
 
 use std::sync::atomic::Ordering;
 
-use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{Application, Ending, Epoch, Event, Policy, RangeLoad, WriteOutcome};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
 use super::{Claims, OwnerTask, send_away};
+use crate::owner::error::not_drained;
 use crate::owner::owner_handle::OwnerCommand;
 
-/// How often a stopping task claims the range again to drain writes of a lost tenure.
-const DRAIN_ATTEMPTS: u32 = 5;
+/// How long a stopping task claims the range again to drain writes of a lost tenure, at least: servers that are being
+/// started again take some seconds.
+const DRAIN_PATIENCE_MS: u64 = 5_000;
+
+/// A task that is to stop.
+#[derive(Debug)]
+pub(super) struct Stopping {
+    since_ms: u64,
+    replies: Vec<oneshot::Sender<Result<()>>>,
+}
 
 impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     /// Sends the load of the owner, including hits that did not reach it.
@@ -45,10 +54,12 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         self.active.iter_mut().for_each(|active| active.is_for_others = true);
     }
 
-    pub(super) fn stop(&mut self, reply: Option<oneshot::Sender<()>>) {
-        self.stopping.get_or_insert_default().extend(reply);
+    pub(super) fn stop(&mut self, reply: Option<oneshot::Sender<Result<()>>>) {
+        let since_ms = self.handle.now_ms();
+        let stopping = self.stopping.get_or_insert(Stopping { since_ms, replies: Vec::new() });
+        stopping.replies.extend(reply);
         if self.claims == Claims::OnDemand && self.active.is_none() && !self.is_claiming {
-            return self.finish(None);
+            return self.finish(None, true);
         }
         self.leave();
     }
@@ -65,12 +76,13 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         let is_for_others = active.as_ref().is_some_and(|active| active.is_for_others);
         let was_published = active.is_some_and(|active| active.is_published);
         self.failures = if was_published { 0 } else { self.failures + 1 };
-        let is_drained = ending == Ending::Stopped || self.is_drained();
-        if self.stopping.is_some() && is_drained {
-            // If writes may still be under way, the lease must run out: the range must not be cut before.
-            return self.finish(epoch.filter(|_| ending == Ending::Stopped));
+        if self.stopping.is_some() && ending == Ending::Stopped {
+            return self.finish(epoch, true);
         }
-        self.drains += u32::from(self.stopping.is_some());
+        if self.gives_up_draining() {
+            // If writes may still be under way, the lease must run out: the range must not be cut before.
+            return self.finish(None, self.config.policy != Policy::WriteBack);
+        }
         let may_give_back = self.claims == Claims::OnDemand && ending == Ending::Stopped;
         match epoch {
             Some(epoch) if may_give_back && (is_for_others || self.waiting_for_tenure.is_empty()) => {
@@ -97,27 +109,35 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             Error::unavailable("the range was given to another process")
         });
         if self.stopping.is_some() {
-            self.finish(None);
+            self.finish(None, true);
         }
     }
 
-    /// Whether a stopping task leaves no buffered write that only an owner can put into the store.
-    pub(super) fn is_drained(&self) -> bool {
-        self.config.policy != Policy::WriteBack || self.drains >= DRAIN_ATTEMPTS
+    /// Whether a task that is to stop claims no other tenure, after the last has ended or could not be claimed. Buffered
+    /// writes that the store lacks need one.
+    pub(super) fn gives_up_draining(&self) -> bool {
+        let Some(stopping) = &self.stopping else { return false };
+        let is_late = self.handle.now_ms().saturating_sub(stopping.since_ms) >= DRAIN_PATIENCE_MS;
+        self.config.policy != Policy::WriteBack || is_late
     }
 
-    pub(super) fn finish(&mut self, epoch: Option<Epoch>) {
+    /// `is_drained`: no log has an acknowledged write that the store lacks, as far as this process is concerned.
+    pub(super) fn finish(&mut self, epoch: Option<Epoch>, is_drained: bool) {
         self.is_done = true;
         self.answer_durable(WriteOutcome::Unknown);
-        let (handle, waiting) = (self.handle.clone(), self.stopping.take().unwrap_or_default());
+        let handle = self.handle.clone();
+        let waiting = self.stopping.take().map(|stopping| stopping.replies).unwrap_or_default();
         self.waiting_for_tenure.clear();
+        if !is_drained {
+            warn!(range = handle.range.0, "stopped with acknowledged writes that may be in the logs alone");
+        }
         tokio::spawn(async move {
             if let Some(epoch) = epoch {
                 drop(handle.servers.coordinator.release(handle.range, epoch).await);
             }
             for reply in waiting {
                 // The caller may have stopped waiting.
-                let _ = reply.send(());
+                let _ = reply.send(if is_drained { Ok(()) } else { Err(not_drained()) });
             }
         });
     }

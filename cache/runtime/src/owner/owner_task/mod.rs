@@ -17,21 +17,21 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::ports::{CacheServer, Tenure};
 use lacuna_cache_protocol::{
-    Action, Application, Config, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable, ReadOutcome,
-    RequestId, WriteOutcome,
+    Action, Application, Config, Ending, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable,
+    ReadOutcome, RequestId, WriteOutcome,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tracing::{debug, info, warn};
 
 use crate::owner::carry::FailureCause;
 use crate::owner::counters::count;
-use crate::owner::error::same_error;
+use crate::owner::error::logs_missing;
 use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
 use crate::owner::route::Route;
 use holding::Held;
+use leaving::Stopping;
 use waiting::{PeerLeases, Requests, Waiting, send_away};
 
 /// How often an owner receives a tick.
@@ -90,8 +90,7 @@ pub(crate) struct OwnerTask<A> {
     /// Tenures in a row that ended before they served.
     failures: u32,
     ticks: u64,
-    stopping: Option<Vec<oneshot::Sender<()>>>,
-    drains: u32,
+    stopping: Option<Stopping>,
     is_done: bool,
 }
 
@@ -125,7 +124,6 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             failures: 0,
             ticks: 0,
             stopping: None,
-            drains: 0,
             is_done: false,
         }
     }
@@ -165,8 +163,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 self.is_claiming = false;
                 match claimed {
                     Ok(Some(tenure)) => self.begin_tenure(tenure, sent_ms),
-                    Ok(None) => self.go_without(|| Error::unavailable("another process owns the range")),
-                    Err(why) => self.go_without(|| same_error(&why)),
+                    Ok(None) => self.is_elsewhere(),
+                    Err(why) => self.is_without_claim(&why),
                 }
             }
             OwnerCommand::Renewed { epoch, sent_ms, is_ours } => self.renewed(epoch, sent_ms, is_ours),
@@ -212,7 +210,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 self.drive(Event::ReadAll(request, queries));
             }
             OwnerCommand::Hold(held, lasts_ms, reply) => {
-                let request = self.requests.add(Waiting::Hold(lasts_ms, reply));
+                let request = self.requests.add(Waiting::Hold(lasts_ms, reply, None));
                 self.drive(Event::Hold(request, held));
             }
             OwnerCommand::Peer(peer, call, what, reply) => {
@@ -266,6 +264,9 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             let Some(active) = &mut self.active else { return };
             let (actions, epoch) = (active.owner.handle(now, event), active.tenure.epoch);
             let cache = active.cache.clone();
+            if actions.iter().any(|action| matches!(action, Action::Ended(Ending::LogsMissing))) {
+                self.requests.note(&FailureCause::Tenure(logs_missing()));
+            }
             for action in actions {
                 if let Some(call) = self.take(action) {
                     events.extend(self.handle.carry(epoch, &cache, call));

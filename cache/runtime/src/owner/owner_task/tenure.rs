@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_cache_protocol::ports::Tenure;
-use lacuna_cache_protocol::{Application, Epoch, Event, Owner, WriteOutcome};
+use lacuna_cache_protocol::{Application, Epoch, Event, Owner, Policy, WriteOutcome};
 use lacuna_cache_protocol::{Error, Result};
 use tracing::warn;
 
 use super::{ActiveTenure, Claims, OwnerTask, send_away};
 use crate::owner::counters::count;
+use crate::owner::error::same_error;
 use crate::owner::owner_handle::OwnerCommand;
 
 /// How often a cache server that did not answer is probed, in ticks.
@@ -102,16 +103,33 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         }
     }
 
-    /// No tenure for now: waiting requests are answered with the reason. If a tenure is always wanted, the next
-    /// claim comes soon.
-    pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
+    /// Another process has the range, and with it whatever the logs have for it.
+    pub(super) fn is_elsewhere(&mut self) {
+        self.go_without(|| Error::unavailable("another process owns the range"));
+        if self.stopping.is_some() {
+            return self.finish(None, true);
+        }
+        self.claim_if_wanted();
+    }
+
+    pub(super) fn is_without_claim(&mut self, why: &Error) {
+        self.go_without(|| same_error(why));
+        if self.gives_up_draining() {
+            return self.finish(None, self.config.policy != Policy::WriteBack);
+        }
+        self.claim_if_wanted();
+    }
+
+    /// No tenure for now: waiting requests are answered with the reason.
+    fn go_without(&mut self, why: impl Fn() -> Error) {
         self.answer_durable(WriteOutcome::Unknown);
         send_away(&mut self.waiting_for_tenure, why);
         // A range of another process may become free at any moment.
         self.failures = (self.failures + 1).min(MAX_DENIALS.max(self.failures));
-        if self.stopping.is_some() && self.is_drained() {
-            return self.finish(None);
-        }
+    }
+
+    /// If a tenure is always wanted, the next claim comes soon.
+    fn claim_if_wanted(&mut self) {
         if self.claims == Claims::Always || self.stopping.is_some() {
             self.claim();
         }

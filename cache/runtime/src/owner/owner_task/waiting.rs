@@ -20,7 +20,7 @@ pub(super) enum Waiting {
     Write(Command, oneshot::Sender<WriteAnswer>, Option<Error>),
     ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>, Option<Error>),
     /// For this many milliseconds.
-    Hold(u64, oneshot::Sender<OwnerReply<Option<OpenLease>>>),
+    Hold(u64, oneshot::Sender<OwnerReply<Option<OpenLease>>>, Option<Error>),
 }
 
 impl Waiting {
@@ -38,6 +38,13 @@ impl Waiting {
             (Self::Write(command, _, place), FailureCause::Command(about, error)) if command == about => {
                 *place = Some(same_error(error));
             }
+            (
+                Self::Read(.., place)
+                | Self::Write(.., place)
+                | Self::ReadAll(.., place)
+                | Self::Hold(.., place),
+                FailureCause::Tenure(error),
+            ) => *place = Some(same_error(error)),
             _ => {}
         }
     }
@@ -49,7 +56,7 @@ impl Waiting {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, false),
             Self::Write(_, reply, why) => tell(reply, WriteOutcome::Unknown, why, false),
             Self::ReadAll(_, reply, why) => tell(reply, None, why, false),
-            Self::Hold(_, reply) => tell(reply, None, None, false),
+            Self::Hold(_, reply, why) => tell(reply, None, why, false),
         }
     }
 
@@ -59,7 +66,7 @@ impl Waiting {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, true),
             Self::Write(_, reply, why) => tell(reply, WriteOutcome::Retry, why, true),
             Self::ReadAll(_, reply, why) => tell(reply, None, why, true),
-            Self::Hold(_, reply) => tell(reply, None, None, true),
+            Self::Hold(_, reply, why) => tell(reply, None, why, true),
         }
     }
 }
@@ -98,7 +105,7 @@ impl Requests {
     pub(super) fn write_done(&mut self, request: RequestId, outcome: WriteOutcome) {
         match self.waiting.remove(&request) {
             Some(Waiting::Write(_, reply, why)) => tell(reply, outcome, why, false),
-            Some(Waiting::Hold(_, reply)) => tell(reply, None, None, false),
+            Some(Waiting::Hold(_, reply, why)) => tell(reply, None, why, false),
             _ => {}
         }
     }
@@ -116,7 +123,7 @@ impl Requests {
         request: RequestId,
     ) -> Option<(u64, oneshot::Sender<OwnerReply<Option<OpenLease>>>)> {
         match self.waiting.remove(&request)? {
-            Waiting::Hold(lasts_ms, reply) => Some((lasts_ms, reply)),
+            Waiting::Hold(lasts_ms, reply, _) => Some((lasts_ms, reply)),
             _ => None,
         }
     }

@@ -41,7 +41,7 @@ use crate::sql::watchdog::{Family, Watchdog};
 pub(crate) struct FencedTable {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) schema: Arc<Schema>,
-    /// Whether owners buffer writes, which a take-over without logs must then report.
+    /// Whether owners buffer writes, which a take-over must know.
     pub(crate) is_buffering: bool,
     /// What its writes hold of the fence.
     pub(crate) slots: Slots,
@@ -85,7 +85,8 @@ impl FencedTable {
         };
         let done = match &call {
             StoreCall::Fence => self.raise_fence(&mut *transaction, range, epoch).await,
-            StoreCall::Recovered => self.recovered(&mut *transaction, range, epoch).await,
+            StoreCall::Recovered => self.recovered(&mut *transaction, range, epoch, self.is_buffering).await,
+            StoreCall::Drained => self.recovered(&mut *transaction, range, epoch, false).await,
             StoreCall::Write(command) => self.write(&mut *transaction, (range, epoch), command, &slot).await,
             StoreCall::WriteAcross(command, others) => {
                 self.write_across(&mut *transaction, (range, epoch), command, others, &slot).await
@@ -168,7 +169,7 @@ fn before_write(failure: Failure) -> Failure {
 fn refused(call: &StoreCall, lsn: Option<u64>, failure: Failure) -> Result<Answer> {
     let first = match call {
         StoreCall::Apply(commands) => commands.first().map(|(lsn, _)| *lsn),
-        StoreCall::Fence | StoreCall::Recovered => return Err(failure.error),
+        StoreCall::Fence | StoreCall::Recovered | StoreCall::Drained => return Err(failure.error),
         _ => None,
     };
     let retry = failure.kind != FailureKind::Never;

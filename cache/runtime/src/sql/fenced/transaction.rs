@@ -95,11 +95,13 @@ impl FencedTable {
         Ok(StoreReply::State(StoreState { applied_lsn, recovered, is_buffered }))
     }
 
+    /// `is_buffered`: from now on logs may have writes that the database lacks.
     pub(super) async fn recovered(
         &self,
         open: &mut dyn Transaction,
         range: RangeId,
         epoch: Epoch,
+        is_buffered: bool,
     ) -> Result<StoreReply, Undone> {
         self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
         let dialect = self.database.dialect();
@@ -109,9 +111,8 @@ impl FencedTable {
             dialect.placeholder(2),
             dialect.placeholder(3)
         );
-        let is_buffered = i64::from(self.is_buffering);
-        open.execute(&Statement::new(sql).with(integer(epoch.0)).with(is_buffered).with(i64::from(range.0)))
-            .await?;
+        let recovered = Statement::new(sql).with(integer(epoch.0)).with(i64::from(is_buffered));
+        open.execute(&recovered.with(i64::from(range.0))).await?;
         Ok(StoreReply::Done)
     }
 

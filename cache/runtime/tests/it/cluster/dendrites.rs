@@ -127,7 +127,7 @@ impl Dendrites {
 
     pub(crate) async fn stop(self) {
         for server in self.servers {
-            server.stop().await;
+            server.stop().await.unwrap();
         }
         self.cache.stop().await.unwrap();
     }

@@ -90,7 +90,7 @@ async fn take_over_from_one_that_stops() -> Duration {
     let client = dendrites.client().await;
     let table = dendrites.table_of(&client).await;
     table.insert(slot(1, 150)).await.unwrap();
-    dendrites.servers.remove(1).stop().await;
+    dendrites.servers.remove(1).stop().await.unwrap();
     let start = Instant::now();
     assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [150]);
     table.insert(slot(2, 151)).await.unwrap();

@@ -81,6 +81,6 @@ async fn a_range_is_served_as_it_was_cut_when_it_was_granted() {
         assert!(start.elapsed() < AT_MOST, "its own part is served");
     }
     assert!(slots.get("place", CUT..=CUT + 9).await.is_err(), "there is no owner");
-    dendrite.stop().await;
+    dendrite.stop().await.unwrap();
     cache.stop().await.unwrap();
 }

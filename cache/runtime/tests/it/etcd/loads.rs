@@ -100,5 +100,5 @@ async fn a_load_in_the_middle_of_which_an_owner_dies_is_refused_and_begun_again(
     is_over.store(true, Ordering::Relaxed);
     println!("{} reads beside the loads", reading.await.unwrap());
     std::mem::forget(a);
-    b.dendrite.stop().await;
+    b.dendrite.stop().await.unwrap();
 }

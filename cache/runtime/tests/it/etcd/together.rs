@@ -164,7 +164,7 @@ async fn the_ranges_of_a_dead_dendrite_are_served_again() {
     b.put_surely(orphan + 1).await;
     assert_eq!(b.count(orphan, orphan + 9).await.unwrap(), 2);
     std::mem::forget(a);
-    b.dendrite.stop().await;
+    b.dendrite.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -248,5 +248,5 @@ async fn without_etcd_requests_go_on_against_the_store() {
         sleep(Duration::from_millis(20)).await;
     }
     println!("hits again {:?} after the members were started", back.elapsed());
-    a.dendrite.stop().await;
+    a.dendrite.stop().await.unwrap();
 }

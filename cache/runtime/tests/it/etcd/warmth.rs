@@ -83,7 +83,7 @@ async fn take_over(servers: &Arc<SharedServers>, keeps_entries: bool) -> TakeOve
     let served = killed.elapsed();
     let warm = b.until(0.9 * old_rate, first).await;
     std::mem::forget(a);
-    b.dendrite.stop().await;
+    b.dendrite.stop().await.unwrap();
     TakeOver { old_rate, served, warm }
 }
 

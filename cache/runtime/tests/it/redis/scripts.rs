@@ -134,8 +134,8 @@ async fn a_full_server_refuses_what_is_new_and_lets_go_of_the_old() {
     for number in 1..100 {
         match call(CacheCall::Lookup(query(number), Session(number))).await.unwrap() {
             CacheReply::Leased => {}
-            busy => {
-                assert_eq!(busy, CacheReply::Busy, "no room for a lease");
+            full => {
+                assert_eq!(full, CacheReply::Full, "no room for a lease");
                 break;
             }
         }

@@ -11,6 +11,7 @@ mod hidden_changes;
 mod joined;
 mod key_forms;
 mod keys;
+mod left_in_logs;
 mod migrations;
 mod nemesis;
 mod other_schemas;

@@ -164,7 +164,7 @@ async fn dendrites_leave_nothing_warm() {
             }
             assert!(!people.get("age", 0..=9).await.unwrap().is_empty());
             drop(people);
-            server.stop().await;
+            server.stop().await.unwrap();
             cache.stop().await.unwrap();
             world.run("DELETE FROM lacuna_fence WHERE name = 'people#'").await;
             assert!(world.begun(world.warm(POLICY)).await > 5, "{dialect:?}, range {range}");
