@@ -256,6 +256,8 @@ pub trait Application {
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Flaw {
+    /// A tenure begins with the table that its process knows, not with that by which it was granted.
+    BeginWithOwnTable,
     /// P1: entries of one write are changed one by one, visibly.
     SwapOneByOne,
     /// An entry that is installed while it makes room for others is forgotten.

@@ -51,6 +51,11 @@ control!(
     ForgetInstalledAnew,
     Setup { max_entries: 1, ..setup(Policy::WriteAround) }
 );
+control!(
+    an_owner_that_has_not_seen_a_cut_serves_keys_of_another,
+    BeginWithOwnTable,
+    Setup { recuts: true, fault_every: 100, ..setup(Policy::WriteThrough) }
+);
 control!(without_p6_buffered_writes_are_lost, ForgetUnapplied, setup(Policy::WriteBack));
 control!(without_p7_the_store_gets_the_wrong_order, ApplyBackwards, setup(Policy::WriteBack));
 control!(without_p8_a_moved_row_stays, NewValueOnly, setup(Policy::WriteThrough));

@@ -14,7 +14,7 @@ pub(crate) struct Route {
 }
 
 /// A tenure as it is granted.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub(crate) epoch: Epoch,
     pub(crate) cache: usize,
@@ -22,6 +22,8 @@ pub(crate) struct Claim {
     pub(crate) serve_from: u64,
     /// The tenure before, if it was on the same cache server and of the same keys.
     pub(crate) before: Option<Epoch>,
+    /// How the ranges were cut then.
+    pub(crate) table: Arc<RangeTable>,
 }
 
 /// What is to become of ranges, once their owners have stopped.
@@ -157,7 +159,7 @@ impl Coordinator {
         );
         let routes_since = moved_at.max(self.cut_at.get(&range).copied());
         let serve_from = routes_since.map_or(0, |since| since + ROUTE_LIFE);
-        Some(Claim { epoch, cache, serve_from, before: warm })
+        Some(Claim { epoch, cache, serve_from, before: warm, table: self.table.clone() })
     }
 
     pub(crate) fn renew(&mut self, now: u64, range: RangeId, owner: usize, epoch: Epoch) -> bool {

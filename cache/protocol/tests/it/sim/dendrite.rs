@@ -1,10 +1,11 @@
 //! A process with owners: carries what they say, renews their leases, claims ranges that nobody has.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use lacuna_cache_protocol::{
     Action, CacheReply, Config, Ending, Epoch, Event, Flaw, Notice, Owner, PeerId, PeerReply, Policy,
-    RangeId, RequestId, WriteOutcome,
+    RangeId, RangeTable, RequestId, WriteOutcome,
 };
 
 use super::coordinator::Claim;
@@ -29,6 +30,8 @@ pub(crate) struct Dendrite {
     peers: BTreeMap<PeerId, Node>,
     /// Durable writes of ended tenures, answered when the next one serves.
     durable: Vec<(RangeId, RequestId)>,
+    /// The newest table that it has seen.
+    table: Option<Arc<RangeTable>>,
     next_request: u64,
     pub(crate) paused_until: u64,
     alarms: u64,
@@ -43,6 +46,12 @@ impl Dendrite {
         let request = RequestId(self.next_request);
         self.requests.insert(request, (from, ticket));
         request
+    }
+
+    fn learn(&mut self, table: &Arc<RangeTable>) {
+        if self.table.as_ref().is_none_or(|known| known.version() < table.version()) {
+            self.table = Some(table.clone());
+        }
     }
 }
 
@@ -74,6 +83,7 @@ impl World {
                 self.dendrites[me].seats.retain(|seated, seat| *seated != range || !is_seated(seat));
             }
             Message::Renewed(range, epoch, true, table) if self.is_seated(me, range, epoch) => {
+                self.dendrites[me].learn(&table);
                 self.drive(me, range, Event::Table(table));
             }
             Message::Verify(range, query, ticket) => {
@@ -125,6 +135,10 @@ impl World {
         if is_old {
             return;
         }
+        let is_first = self.dendrites[me].table.is_none();
+        if is_first || self.setup.flaw != Some(Flaw::BeginWithOwnTable) {
+            self.dendrites[me].learn(&claim.table);
+        }
         let config = Config {
             domain_count: self.setup.domains,
             call_timeout: 150,
@@ -144,7 +158,7 @@ impl World {
             warm_from: claim.before,
             log_batch: 4,
             range,
-            table: Some(self.coordinator.table.clone()),
+            table: self.dendrites[me].table.clone(),
             peer_timeout: 1_500,
             request_timeout: 700,
             ..Config::new(self.setup.policy)
