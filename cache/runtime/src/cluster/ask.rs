@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::owner::WriteError;
-use lacuna_cache_protocol::{Error, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{Query, RangeId, RangeTable, Value, Write};
 
 use crate::cluster::link::Link;
@@ -81,8 +81,12 @@ pub(crate) async fn read_all(
 
 pub(crate) async fn write(link: &Arc<Link>, write: &Write, how: Asking) -> Result<Answered<()>, WriteError> {
     let request = |ticket| Message::Write(ticket, how.terms(), write.clone());
-    // The request was sent and its reply is missing: the outcome is unknown.
-    match link.ask(request, how.within).await.map_err(|_| WriteError::Unknown)? {
+    let missing = |why: Error| match why.kind() {
+        // It was not sent.
+        ErrorKind::InvalidInput => WriteError::Refused(why),
+        _ => WriteError::Unknown,
+    };
+    match link.ask(request, how.within).await.map_err(missing)? {
         Message::Done(_) => Ok(Answered::Is(())),
         Message::Redirect(_, range, address, table) => {
             Ok(Answered::Redirected(Redirected { range, address, table }))

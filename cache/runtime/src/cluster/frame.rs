@@ -28,7 +28,9 @@ pub(crate) fn malformed(what: &str) -> Error {
 pub(crate) fn write_frame(kind: u8, body: &[u8], max: usize) -> Result<Vec<u8>> {
     let len = body.len() + SHORTEST;
     let Some(length) = u32::try_from(len).ok().filter(|_| len <= max) else {
-        let message = format!("a message of {len} bytes is longer than the {max} that a dendrite takes");
+        let message = format!(
+            "a message of {len} bytes is longer than the {max} of a frame between dendrites: ask or write less at once"
+        );
         return Err(Error::invalid_input(message));
     };
     let mut frame = Vec::with_capacity(LENGTH_BYTES + len);

@@ -38,7 +38,8 @@ type Waiting = Mutex<Option<BTreeMap<u64, oneshot::Sender<Message>>>>;
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Link {
-    out: mpsc::Sender<Message>,
+    /// Frames.
+    out: mpsc::Sender<Vec<u8>>,
     waiting: Arc<Waiting>,
     next_ticket: AtomicU64,
     /// Number of received messages.
@@ -120,16 +121,17 @@ impl Link {
     /// The answer to a request, once the dendrite has room for it.
     ///
     /// # Errors
-    /// `Unavailable` if there is no answer in time. Whether the request was executed is unknown then, unless
-    /// [`Link::is_open`] was false before.
+    /// `InvalidInput` if it goes beyond a limit of the format: it is not sent. `Unavailable` if there is no answer in
+    /// time. Whether the request was executed is unknown then, unless [`Link::is_open`] was false before.
     pub(crate) async fn ask(
         &self,
         request: impl FnOnce(u64) -> Message,
         within: Duration,
     ) -> Result<Message> {
+        let (ticket, frame) = self.prepare(request)?;
         let asked = async {
             let _slot = self.slots.acquire().await;
-            self.ask_now(request).await
+            self.send(ticket, frame).await
         };
         self.within(within, asked).await
     }
@@ -154,15 +156,25 @@ impl Link {
 
     /// As [`Link::ask`], without taking a slot: for the calls of owners.
     pub(crate) async fn ask_now(&self, request: impl FnOnce(u64) -> Message) -> Result<Message> {
-        let ended = || Error::unavailable("the connection to the dendrite ended");
+        let (ticket, frame) = self.prepare(request)?;
+        self.send(ticket, frame).await
+    }
+
+    /// A request with a number of its own, as a frame.
+    fn prepare(&self, request: impl FnOnce(u64) -> Message) -> Result<(u64, Vec<u8>)> {
         let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed);
+        Ok((ticket, request(ticket).to_bytes()?))
+    }
+
+    async fn send(&self, ticket: u64, frame: Vec<u8>) -> Result<Message> {
+        let ended = || Error::unavailable("the connection to the dendrite ended");
         let (reply, answer) = oneshot::channel();
         let _ticket = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             waiting.as_mut().ok_or_else(ended)?.insert(ticket, reply);
             Ticket(&self.waiting, ticket)
         };
-        self.out.send(request(ticket)).await.map_err(|_| ended())?;
+        self.out.send(frame).await.map_err(|_| ended())?;
         answer.await.map_err(|_| ended())
     }
 }

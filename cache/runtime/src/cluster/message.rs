@@ -7,7 +7,7 @@ use lacuna_cache_protocol::{
 };
 
 use crate::cluster::fault::Fault;
-use crate::cluster::frame::{malformed, reader};
+use crate::cluster::frame::{LONGEST, malformed, reader, write_frame};
 use crate::cluster::noticed::{Listen, Noticed};
 use crate::cluster::parts::{
     read_fences, read_peer, read_queries, read_query, read_touched_write, write_fences, write_peer,
@@ -121,6 +121,15 @@ impl Message {
             | Self::Notices(ticket, _) => Some(*ticket),
             _ => None,
         }
+    }
+
+    /// The frame of this message, as it is sent.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is longer than a frame may be.
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        let (kind, body) = self.to_frame();
+        write_frame(kind, &body, LONGEST)
     }
 
     /// Kind and body.

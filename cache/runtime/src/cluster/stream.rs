@@ -106,7 +106,7 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
     }
 }
 
-/// The outgoing messages.
+/// The outgoing frames.
 #[derive(Debug)]
 pub(crate) struct Outgoing<W> {
     to: W,
@@ -118,16 +118,13 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
         Self { to, sealer }
     }
 
-    /// Writes messages until there are no more senders, or the other side accepts no bytes.
-    pub(crate) async fn run(mut self, mut from: mpsc::Receiver<Message>) {
-        while let Some(first) = from.recv().await {
-            let mut batch = Vec::new();
-            let mut next = Some(first);
-            while let Some(message) = next {
-                // A message that is too long was refused before; later tickets are answered nevertheless.
-                let (kind, body) = message.to_frame();
-                batch.extend(write_frame(kind, &body, LONGEST).unwrap_or_default());
-                next = if batch.len() < BATCH { from.try_recv().ok() } else { None };
+    /// Writes frames until there are no more senders, or the other side accepts no bytes.
+    pub(crate) async fn run(mut self, mut from: mpsc::Receiver<Vec<u8>>) {
+        while let Some(mut batch) = from.recv().await {
+            while batch.len() < BATCH
+                && let Ok(frame) = from.try_recv()
+            {
+                batch.extend(frame);
             }
             let Ok(batch) = self.sealer.seal(&batch) else { return };
             if !matches!(tokio::time::timeout(STALL, self.to.write_all(&batch)).await, Ok(Ok(()))) {

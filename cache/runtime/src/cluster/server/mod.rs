@@ -6,6 +6,7 @@
 //! that they know the secret are counted apart (`unproved.rs`), so that strangers do not keep others out.
 
 mod answer;
+mod answers;
 mod holds;
 mod journal;
 mod session;

@@ -6,11 +6,12 @@ use std::time::Duration;
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{PeerCall, PeerReply};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
 use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
+use super::answers::Answers;
 use super::holds::Holds;
 use super::unproved::Place;
 use super::{IN_FLIGHT, MAX_CONNECTIONS, Served, Shared};
@@ -29,8 +30,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 struct Session<R> {
     role: Role,
     incoming: Incoming<R>,
-    /// Has room for [`IN_FLIGHT`] answers; a caller that does not read them gets no more.
-    out: mpsc::Sender<Message>,
+    out: Answers,
     slots: Arc<Semaphore>,
     /// Answers in progress: dropped with the connection, as they could not be delivered.
     answers: JoinSet<()>,
@@ -66,10 +66,10 @@ where
             return drop(tokio::time::timeout(FAREWELL, refuse(&mut write, sealer, &why)).await);
         }
     };
-    let (out, from) = mpsc::channel(IN_FLIGHT as usize);
+    let (out, from) = Answers::channel();
     let writing = tokio::spawn(Outgoing::new(write, sealer).run(from));
     let table = (*served.dendrite.table()).clone();
-    drop(out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await);
+    out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await;
     let slots = Arc::new(Semaphore::new(IN_FLIGHT as usize));
     let (answers, holds) = (JoinSet::new(), Holds::default());
     let session = Session { role, incoming, out, slots, answers, holds, served };
@@ -138,7 +138,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
         if *stops.borrow() {
             while self.answers.join_next().await.is_some() {}
         }
-        drop(self.out.send(Message::Goodbye(Fault::new(&why))).await);
+        self.out.send(Message::Goodbye(Fault::new(&why))).await;
     }
 
     async fn take(&mut self, message: Message) -> Result<()> {
@@ -148,7 +148,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
                     let answer = answer_read(&served.dendrite, role, ticket, terms, &query).await;
-                    drop(out.send(answer).await);
+                    out.send(answer).await;
                     drop(slot);
                 });
             }
@@ -156,7 +156,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
                     let answer = answer_read_all(&served.dendrite, role, ticket, terms, &queries).await;
-                    drop(out.send(answer).await);
+                    out.send(answer).await;
                     drop(slot);
                 });
             }
@@ -166,7 +166,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
                 holds.begin(ticket);
                 self.answers.spawn(async move {
                     let answer = holds.answer(&served, role, ticket, terms, &held, lasts_ms).await;
-                    drop(out.send(answer).await);
+                    out.send(answer).await;
                     drop(slot);
                 });
             }
@@ -174,13 +174,13 @@ impl<R: AsyncRead + Unpin> Session<R> {
                 // Takes no slot: the requests that fill the slots may wait for this lease.
                 let holds = self.holds.clone();
                 self.answers.spawn(async move {
-                    drop(out.send(holds.over(ticket, about, is_sure).await).await);
+                    out.send(holds.over(ticket, about, is_sure).await).await;
                 });
             }
             (Role::Client, Message::Listen(ticket, listen)) => {
                 let slot = self.slots.clone().acquire_owned().await;
                 self.answers.spawn(async move {
-                    drop(out.send(answer_listen(&served, ticket, listen).await).await);
+                    out.send(answer_listen(&served, ticket, listen).await).await;
                     drop(slot);
                 });
             }
@@ -188,19 +188,19 @@ impl<R: AsyncRead + Unpin> Session<R> {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
                     let answer = answer_write(&served.dendrite, role, ticket, terms, &write).await;
-                    drop(out.send(answer).await);
+                    out.send(answer).await;
                     drop(slot);
                 });
             }
             (Role::Owner, Message::Peer(ticket, range, peer, call, what)) => {
                 let slot = self.slots.clone().try_acquire_owned().ok();
                 if slot.is_none() && what != PeerCall::Release {
-                    drop(out.send(Message::Held(ticket, PeerReply::Refused)).await);
+                    out.send(Message::Held(ticket, PeerReply::Refused)).await;
                     return Ok(());
                 }
                 self.answers.spawn(async move {
                     let answer = answer_peer(&served.dendrite, ticket, range, peer, call, what).await;
-                    drop(out.send(answer).await);
+                    out.send(answer).await;
                     drop(slot);
                 });
             }

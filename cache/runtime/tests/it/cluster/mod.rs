@@ -2,6 +2,7 @@
 
 mod dendrites;
 mod joined;
+mod limits;
 mod loads;
 mod moves;
 mod peers;
