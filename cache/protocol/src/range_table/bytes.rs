@@ -14,8 +14,6 @@ use lacuna_base::wire::{Reader, write_bytes, write_number};
 const VERSION: u8 = 1;
 /// The subject of error messages.
 const ABOUT: &str = "a range table";
-/// More domains than any collection registers: damaged bytes must not ask for memory.
-const MAX_DOMAINS: u64 = 1 << 10;
 
 type Starts = Vec<(Cut<RangeKey>, RangeId)>;
 
@@ -81,8 +79,8 @@ fn write_cut(bytes: &mut Vec<u8>, cut: &Cut<RangeKey>) {
 fn read_table(reader: &mut Reader<'_>) -> Result<RangeTable> {
     let version = reader.number()?;
     let next = reader.small()?;
-    let domain_count = reader.number()?;
-    if domain_count > MAX_DOMAINS {
+    let domain_count = reader.length()?;
+    if domain_count > RangeTable::MAX_DOMAINS {
         return Err(malformed("domains"));
     }
     let domains = (0..domain_count).map(|_| read_starts(reader, next)).collect::<Result<_>>()?;

@@ -44,6 +44,9 @@ pub struct RangeTable {
 }
 
 impl RangeTable {
+    /// Domains that a table has at most when it is read: damaged bytes must not ask for memory.
+    pub const MAX_DOMAINS: usize = 1 << 10;
+
     /// One range that holds all of `domain_count` domains.
     pub fn new(domain_count: usize) -> Self {
         let domains = vec![vec![(Cut::Least, RangeId(0))]; domain_count];
@@ -56,7 +59,7 @@ impl RangeTable {
     }
 
     /// Number of domains of the collection.
-    pub(crate) const fn domain_count(&self) -> usize {
+    pub const fn domain_count(&self) -> usize {
         self.domains.len()
     }
 

@@ -22,7 +22,6 @@ use crate::cluster::hold;
 use crate::cluster::links::Links;
 use crate::cluster::listening::Listening;
 use crate::cluster::network::Network;
-use crate::cluster::parts::MAX_QUERIES;
 use crate::cluster::secret::Secret;
 use crate::cluster::tally::Tally;
 
@@ -114,7 +113,8 @@ impl Client {
     /// The result of a query.
     ///
     /// # Errors
-    /// `InvalidInput` if the store does not understand the query, `Unavailable` if there is no answer in time.
+    /// `InvalidInput` if the store does not understand the query, or if it or its result is longer than 16 MiB;
+    /// `Unavailable` if there is no answer in time.
     pub async fn get(&self, query: &Query) -> Result<Value> {
         let touched = [(query.domain, query.interval.clone())];
         let asked = self.travel_idly(&touched, |link, how| async move {
@@ -132,10 +132,6 @@ impl Client {
     /// # Errors
     /// As [`Client::get`]; `InvalidInput` without a query, or for more than 256.
     pub(crate) async fn get_all(&self, queries: &[Query]) -> Result<Vec<Value>> {
-        if queries.len() > MAX_QUERIES {
-            let message = format!("{} queries at once; {MAX_QUERIES} are allowed", queries.len());
-            return Err(Error::invalid_input(message));
-        }
         let touched: Vec<Touched> =
             queries.iter().map(|query| (query.domain, query.interval.clone())).collect();
         let ask = |link, how| async move { ask::read_all(&link, queries, how).await };

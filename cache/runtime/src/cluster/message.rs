@@ -8,6 +8,7 @@ use lacuna_cache_protocol::{
 
 use crate::cluster::fault::Fault;
 use crate::cluster::frame::{LONGEST, malformed, reader, write_frame};
+use crate::cluster::limits;
 use crate::cluster::noticed::{Listen, Noticed};
 use crate::cluster::parts::{
     read_fences, read_peer, read_queries, read_query, read_touched_write, write_fences, write_peer,
@@ -123,11 +124,12 @@ impl Message {
         }
     }
 
-    /// The frame of this message, as it is sent.
+    /// The frame of this message, if its reader takes it.
     ///
     /// # Errors
-    /// `InvalidInput` if it is longer than a frame may be.
+    /// `InvalidInput` if it goes beyond a limit of the format.
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
+        limits::check(self)?;
         let (kind, body) = self.to_frame();
         write_frame(kind, &body, LONGEST)
     }

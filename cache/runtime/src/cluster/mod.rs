@@ -16,7 +16,7 @@
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
 //! | `network.rs` | how connections are made: TCP, or a simulation |
 //! | `hello.rs`, `noise.rs`, `secret.rs` | the handshake, its keys, and encryption |
-//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs` | the bytes: [`docs/format/dendrite-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/dendrite-protocol.md) |
+//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs`, `limits.rs` | the bytes: [`docs/format/dendrite-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/dendrite-protocol.md) |
 //!
 //! Guarantee: that of the owners. Only a peer that knows the secret is answered or trusted, and only it can read
 //! what is said; bytes that were changed, repeated or left out end the connection. A write whose answer is lost is
@@ -34,6 +34,7 @@ mod frame;
 mod hello;
 mod hold;
 mod journey;
+mod limits;
 mod link;
 mod links;
 mod listening;

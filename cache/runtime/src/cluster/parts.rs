@@ -9,6 +9,7 @@ use lacuna_cache_protocol::{
 };
 
 use crate::cluster::frame::malformed;
+use crate::cluster::limits::MAX_QUERIES;
 
 pub(crate) fn write_query(to: &mut Writer, query: &Query) {
     let (form, limit) = match query.form {
@@ -59,9 +60,6 @@ fn read_stamps(record: LogRecord) -> Result<Stamps> {
         None => Err(malformed("stamps")),
     }
 }
-
-/// Queries of one request.
-pub(crate) const MAX_QUERIES: usize = 256;
 
 pub(crate) fn write_queries(to: &mut Writer, queries: &[Query]) {
     to.number(queries.len() as u64);

@@ -34,6 +34,11 @@ impl Schema {
         let Some((column, domain)) = self.domains.first() else {
             return Err(Error::invalid_input("register at least one column by `domain`"));
         };
+        let (count, max) = (self.domains.len(), RangeTable::MAX_DOMAINS);
+        if count > max {
+            let message = format!("{count} columns are registered by `domain`; {max} are allowed");
+            return Err(Error::invalid_input(message));
+        }
         values.iter().try_fold(RangeTable::new(self.domains.len()), |table, value| {
             let cut = key(*domain, value)?.and_then(|key| table.split(0, Cut::Before(key)));
             cut.ok_or_else(|| {

@@ -41,10 +41,11 @@ fn instead_of(message: &Message, why: &Error) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use lacuna_cache_protocol::{ErrorKind, Notice, Value};
+    use lacuna_cache_protocol::{ErrorKind, Notice, RangeTable, Value};
 
     use super::*;
     use crate::cluster::frame::LONGEST;
+    use crate::cluster::limits::MAX_DOMAINS;
     use crate::cluster::noticed::Noticed;
 
     async fn sent(message: Message) -> Message {
@@ -72,5 +73,14 @@ mod tests {
             assert!(why.text.contains(&LONGEST.to_string()), "{}", why.text);
         }
         assert_eq!(sent(Message::Done(8)).await, Message::Done(8));
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_cannot_be_welcomed_gets_the_reason() {
+        let table = RangeTable::new(MAX_DOMAINS + 1);
+        let Message::Goodbye(why) = sent(Message::Welcome { in_flight: 1, table }).await else {
+            panic!("another message")
+        };
+        assert!(why.text.contains("1025 domains"), "{}", why.text);
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_cache::sql::{SqlValue, Table, WriteError};
+use lacuna_cache::sql::{Condition, DomainType, Schema, SqlValue, Table, WriteError};
 use lacuna_cache_protocol::{Error, ErrorKind, Interval, Policy, Query};
 
-use crate::cluster::dendrites::{CUT, Dendrites, places, slot};
+use crate::cluster::dendrites::{AT_MOST, CUT, Dendrites, places, slot};
 
 /// More than a frame holds.
 const LONG: usize = 17 << 20;
@@ -53,4 +53,43 @@ async fn a_request_that_no_frame_holds_is_refused_at_once() {
         assert_eq!(places(&table.get("place", 0..2 * CUT).await.unwrap()), [CUT + 1, CUT + 2]);
     }
     dendrites.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_conditions_than_a_request_takes_are_refused_by_a_dendrite_too() {
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await.with_patience(AT_MOST);
+    for table in [dendrites.table_of(&client).await, dendrites.table_at(0).await] {
+        let at = |place: i64| table.condition("place", place..=place).unwrap();
+        let many: Vec<Condition> = (CUT + 100..CUT + 357).map(at).collect();
+        let mut open = dendrites.cache.transaction().on(&table, "place", CUT..CUT + 9).begin().await.unwrap();
+        let asked = tokio::time::timeout(SOON, table.get_any(&many)).await;
+        let refused = asked.expect("it is refused at once").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{refused}");
+        assert!(refused.to_string().contains("257 queries"), "{refused}");
+        assert!(table.get_any(&many[1..]).await.unwrap().is_empty(), "256 are allowed");
+        let id = 1 + i64::try_from(open.get(&table, "place", CUT..CUT + 9).await.unwrap().len()).unwrap();
+        open.insert(&table, slot(id, CUT + id)).await.unwrap();
+        open.commit().await.unwrap();
+    }
+    dendrites.stop().await;
+}
+
+#[test]
+fn a_range_table_of_too_many_columns_is_refused_where_it_is_made() {
+    let schema = |count: usize| {
+        let columns = (0..count).map(|place| format!("column{place}"));
+        columns.fold(Schema::new("wide", "id"), |schema, column| {
+            schema.with_domain(&column, DomainType::Integer)
+        })
+    };
+    let table = schema(1_024).cut_before(&[]).unwrap();
+    assert_eq!(lacuna_cache_protocol::RangeTable::from_bytes(&table.to_bytes()).unwrap(), table);
+    let refused = schema(1_025).cut_before(&[]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    assert!(
+        refused.to_string().contains("1025 columns") && refused.to_string().contains("1024"),
+        "{refused}"
+    );
 }
