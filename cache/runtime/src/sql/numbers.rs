@@ -11,7 +11,7 @@ use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
 
-use crate::sql::database::{Database, Failure, FailureKind, Later, Transaction};
+use crate::sql::database::{Database, Failure, FailureKind, Later, Transaction, in_time};
 use crate::sql::fenced::{FencedTable, GuardedStore, range_of};
 use crate::sql::statement::Statement;
 
@@ -25,7 +25,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     pub(crate) fn new(database: Arc<dyn Database>, table: &str) -> Self {
-        Self { database, table: table.to_owned(), known: Mutex::default() }
+        Self { database: in_time(database), table: table.to_owned(), known: Mutex::default() }
     }
 
     /// The row of a range; the same in every process.

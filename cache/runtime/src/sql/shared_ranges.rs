@@ -10,7 +10,7 @@ use lacuna_cache_protocol::ports::{Clock, Coordinator, Directory, Reply, Tenure}
 use lacuna_cache_protocol::{Advice, Epoch, RangeId, RangeLoad, RangeTable};
 use lacuna_cache_protocol::{Error, Result};
 
-use crate::sql::database::Database;
+use crate::sql::database::{Database, in_time};
 use crate::sql::members::Members;
 use crate::sql::numbers::Numbers;
 use crate::sql::own_tables::ensure;
@@ -34,6 +34,7 @@ impl SharedRanges {
         (name, table): (&str, &RangeTable),
         address: &str,
     ) -> Result<Self> {
+        let database = in_time(database);
         let type_of_names = database.dialect().name_type();
         let sql = format!(
             "CREATE TABLE IF NOT EXISTS lacuna_cut (name {type_of_names} NOT NULL PRIMARY KEY, cuts TEXT NOT NULL)"

@@ -11,7 +11,7 @@ use lacuna_cache_protocol::ports::{Clock, Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
 
-use crate::sql::database::{Database, Failure, Table};
+use crate::sql::database::{Database, Failure, Table, in_time};
 use crate::sql::own_tables::ensure;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
@@ -64,6 +64,7 @@ impl TableLease {
         clock: Arc<dyn Clock>,
         cache_count: usize,
     ) -> Result<Self> {
+        let database = in_time(database);
         let sql = "CREATE TABLE IF NOT EXISTS lacuna_lease (range_id INTEGER NOT NULL PRIMARY KEY, \
                    holder BIGINT NOT NULL, beat BIGINT NOT NULL, epoch BIGINT NOT NULL)";
         let sql = format!("{sql}{}", database.dialect().engine());

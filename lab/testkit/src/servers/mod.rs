@@ -14,6 +14,7 @@ mod redis;
 mod relay;
 mod template;
 mod tls_files;
+mod wire;
 
 pub use etcd::Etcd;
 pub use ferretdb::FerretDb;
@@ -23,3 +24,4 @@ pub use postgres::Postgres;
 pub use process::{Process, is_installed};
 pub use redis::Redis;
 pub use tls_files::TlsFiles;
+pub use wire::Wire;

@@ -32,6 +32,9 @@ mod servers {
     /// PostgreSQL's `cannot_connect_now`: it starts, or recovers from a crash.
     const STARTING: &str = "57P03";
 
+    /// How long a connection that was idle may take to show that it is open.
+    const PING: Duration = Duration::from_secs(2);
+
     /// How long a connection may be idle and still be assumed to be open.
     const TRUSTED: Duration = Duration::from_secs(1);
 
@@ -46,7 +49,8 @@ mod servers {
         options.test_before_acquire(false).before_acquire(|connection, seen| {
             Box::pin(async move {
                 if seen.idle_for > TRUSTED {
-                    connection.ping().await?;
+                    let silent = |_| sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+                    tokio::time::timeout(PING, connection.ping()).await.map_err(silent)??;
                 }
                 Ok(true)
             })
@@ -58,13 +62,13 @@ mod servers {
     where
         O: ConnectOptions<Connection: Sized>,
     {
-        let connected = tokio::time::timeout(PATIENCE, connected(options)).await;
+        let reached = async { connected(options).await?.close().await };
+        let reached = tokio::time::timeout(PATIENCE, reached).await;
         let silent = |_| {
             Error::unavailable("the server did not answer in time")
                 .with_context(format!("connecting to {place}"))
         };
-        let connection = connected.map_err(silent)?.map_err(unreachable(place))?;
-        connection.close().await.map_err(unreachable(place))
+        reached.map_err(silent)?.map_err(unreachable(place))
     }
 
     async fn connected<O>(options: &O) -> std::result::Result<O::Connection, sqlx::Error>

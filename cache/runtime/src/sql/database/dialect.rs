@@ -19,6 +19,11 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
+    /// Whether the database is another process.
+    pub(crate) fn is_remote(self) -> bool {
+        self != Self::Sqlite
+    }
+
     pub(crate) fn quoted(self, name: &str) -> String {
         let mut text = String::with_capacity(name.len() + 2);
         self.quote(&mut text, name);

@@ -1,6 +1,8 @@
 //! The part of a driver that is the same for every database of `sqlx`, whose types differ.
 
-use super::Dialect;
+use lacuna_cache_protocol::Error;
+
+use super::{Dialect, Failure, FailureKind};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
@@ -27,6 +29,13 @@ pub(super) fn prepared_text(dialect: Dialect, statement: &Statement) -> String {
     format!("{} /* {} */", statement.sql, types.collect::<String>())
 }
 
+/// A transaction one of whose statements was not waited for is not committed: whether that one was executed is unknown.
+pub(super) fn dropped_statement() -> Failure {
+    let why =
+        "a statement of the transaction failed on the way or was not waited for: repeat the transaction";
+    Failure { error: Error::unavailable(why), kind: FailureKind::Later }
+}
+
 /// Implements [`super::Database`] and [`super::Transaction`] for one database. `$decode` reads a value of a row,
 /// `$kind` classifies an error of the database, and `$text` reads a value that came as text, where a log is read.
 macro_rules! driver {
@@ -38,7 +47,7 @@ macro_rules! driver {
         }
 
         struct $open {
-            connection: sqlx::pool::PoolConnection<$database>,
+            connection: super::borrowed::Borrowed<$database>,
             is_over: bool,
         }
 
@@ -46,8 +55,15 @@ macro_rules! driver {
             fn drop(&mut self) {
                 if !self.is_over {
                     // The database rolls back when the connection is closed.
-                    self.connection.close_on_drop();
+                    self.connection.close();
                 }
+            }
+        }
+
+        impl $name {
+            async fn borrowed(&self) -> Result<super::borrowed::Borrowed<$database>, Failure> {
+                let is_remote = $dialect.is_remote();
+                super::borrowed::Borrowed::from(&self.pool, is_remote).await.map_err(failure)
             }
         }
 
@@ -103,22 +119,27 @@ macro_rules! driver {
             }
 
             fn query<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>> {
-                Box::pin(
-                    async move { table(&prepared(statement).fetch_all(&self.pool).await.map_err(failure)?) },
-                )
+                Box::pin(async move {
+                    let mut alone = self.borrowed().await?;
+                    let found = prepared(statement).fetch_all(alone.begin().map_err(failure)?).await;
+                    table(&alone.ended(found).map_err(failure)?)
+                })
             }
 
             fn execute<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>> {
                 Box::pin(async move {
-                    let done = prepared(statement).execute(&self.pool).await.map_err(failure)?;
-                    Ok(done.rows_affected())
+                    let mut alone = self.borrowed().await?;
+                    let done = prepared(statement).execute(alone.begin().map_err(failure)?).await;
+                    Ok(alone.ended(done).map_err(failure)?.rows_affected())
                 })
             }
 
             fn run<'a>(&'a self, sql: &'a str) -> Later<'a, Result<(), Failure>> {
                 Box::pin(async move {
-                    let run = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(&self.pool).await;
-                    run.map(|_| ()).map_err(failure)
+                    let mut alone = self.borrowed().await?;
+                    let statements = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
+                    let run = statements.execute(alone.begin().map_err(failure)?).await;
+                    alone.ended(run).map(|_| ()).map_err(failure)
                 })
             }
 
@@ -127,13 +148,13 @@ macro_rules! driver {
                     Box::pin(async move {
                         use futures::StreamExt as _;
                         use sqlx::Row as _;
-                        let connection =
-                            self.pool.acquire().await.map_err(|error| failure(error).error)?;
                         // Unless all rows were read the connection is closed, because its statement must not
                         // outlive it.
+                        let connection = self.borrowed().await.map_err(|failure| failure.error)?;
                         let mut alone = $open { connection, is_over: false };
                         let statement = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
-                        let mut rows = statement.fetch(&mut *alone.connection);
+                        let connection = alone.connection.begin().map_err(|error| failure(error).error)?;
+                        let mut rows = statement.fetch(connection);
                         while let Some(row) = rows.next().await {
                             let row = row.map_err(|error| failure(error).error)?;
                             let texts = (0..row.len())
@@ -142,7 +163,7 @@ macro_rules! driver {
                             hear(&texts.map_err(|error| failure(error).error)?)?;
                         }
                         drop(rows);
-                        alone.is_over = true;
+                        alone.is_over = alone.connection.ended(Ok(())).is_ok();
                         Ok(())
                     })
                 }
@@ -150,9 +171,8 @@ macro_rules! driver {
 
             fn begin(&self) -> Later<'_, Result<Box<dyn Transaction>, Failure>> {
                 Box::pin(async move {
-                    let connection = self.pool.acquire().await.map_err(failure)?;
-                    let mut open = $open { connection, is_over: false };
-                    sqlx::raw_sql($begin).execute(&mut *open.connection).await.map_err(failure)?;
+                    let mut open = $open { connection: self.borrowed().await?, is_over: false };
+                    open.say($begin).await.map_err(failure)?;
                     let open: Box<dyn Transaction> = Box::new(open);
                     Ok(open)
                 })
@@ -163,17 +183,26 @@ macro_rules! driver {
             }
         }
 
+        impl $open {
+            /// One statement without parameters.
+            async fn say(&mut self, sql: &'static str) -> Result<(), sqlx::Error> {
+                let said = sqlx::raw_sql(sql).execute(self.connection.begin()?).await;
+                self.connection.ended(said).map(drop)
+            }
+        }
+
         impl Transaction for $open {
             fn query<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>> {
                 Box::pin(async move {
-                    table(&prepared(statement).fetch_all(&mut *self.connection).await.map_err(failure)?)
+                    let found = prepared(statement).fetch_all(self.connection.begin().map_err(failure)?).await;
+                    table(&self.connection.ended(found).map_err(failure)?)
                 })
             }
 
             fn execute<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>> {
                 Box::pin(async move {
-                    let done = prepared(statement).execute(&mut *self.connection).await.map_err(failure)?;
-                    Ok(done.rows_affected())
+                    let done = prepared(statement).execute(self.connection.begin().map_err(failure)?).await;
+                    Ok(self.connection.ended(done).map_err(failure)?.rows_affected())
                 })
             }
 
@@ -181,19 +210,27 @@ macro_rules! driver {
                 Box::pin(async move {
                     use futures::StreamExt as _;
                     let statements = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
-                    let mut done = statements.execute_many(&mut *self.connection);
-                    let mut changed = Vec::new();
-                    while let Some(next) = done.next().await {
-                        let next = next.map_err(|error| (changed.len(), failure(error)))?;
-                        changed.push(next.rows_affected());
-                    }
+                    let connection = self.connection.begin().map_err(|error| (0, failure(error)))?;
+                    let (mut done, mut changed) = (statements.execute_many(connection), Vec::new());
+                    let ended = loop {
+                        match done.next().await {
+                            Some(Ok(next)) => changed.push(next.rows_affected()),
+                            Some(Err(error)) => break Err(error),
+                            None => break Ok(()),
+                        }
+                    };
+                    drop(done);
+                    self.connection.ended(ended).map_err(|error| (changed.len(), failure(error)))?;
                     Ok(changed)
                 })
             }
 
             fn commit(mut self: Box<Self>) -> Later<'static, Result<(), Failure>> {
                 Box::pin(async move {
-                    let Err(error) = sqlx::raw_sql("COMMIT").execute(&mut *self.connection).await else {
+                    if self.connection.is_in_doubt() {
+                        return Err(super::driver::dropped_statement());
+                    }
+                    let Err(error) = self.say("COMMIT").await else {
                         self.is_over = true;
                         return Ok(());
                     };
@@ -207,7 +244,7 @@ macro_rules! driver {
 
             fn rollback(mut self: Box<Self>) -> Later<'static, ()> {
                 Box::pin(async move {
-                    self.is_over = sqlx::raw_sql("ROLLBACK").execute(&mut *self.connection).await.is_ok();
+                    self.is_over = !self.connection.is_in_doubt() && self.say("ROLLBACK").await.is_ok();
                 })
             }
         }

@@ -1,5 +1,6 @@
 //! The differences between databases: how to connect, how to write, and the meaning of their errors.
 
+mod borrowed;
 mod columns;
 mod connect;
 mod constraints;
@@ -8,6 +9,7 @@ mod dialect;
 mod driver;
 mod inlined;
 mod kind;
+mod limited;
 mod limits;
 #[cfg(feature = "mariadb")]
 mod mariadb;
@@ -19,6 +21,9 @@ mod postgres_binary;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod table_name;
+#[cfg(all(test, feature = "sqlite", feature = "postgres", feature = "mariadb"))]
+#[allow(clippy::unwrap_used, reason = "a failed test panics")]
+mod vanished_tests;
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -31,6 +36,7 @@ pub(crate) use describe::{Described, canonical, describe};
 pub(crate) use dialect::Dialect;
 pub(crate) use inlined::inlined;
 pub(crate) use kind::{Column, ColumnKind, TextOrder};
+pub(crate) use limited::in_time;
 pub(crate) use limits::takes;
 pub(crate) use table_name::TableName;
 
@@ -61,9 +67,13 @@ async fn connect(url: &str, connections: u32) -> Result<Arc<dyn Database>> {
         #[cfg(feature = "sqlite")]
         Some("sqlite") => Ok(Arc::new(sqlite::Sqlite::open(url, connections).await?)),
         #[cfg(feature = "postgres")]
-        Some("postgres" | "postgresql") => Ok(Arc::new(postgres::Postgres::open(url, connections).await?)),
+        Some("postgres" | "postgresql") => {
+            Ok(limited::in_the_end(Arc::new(postgres::Postgres::open(url, connections).await?), connections))
+        }
         #[cfg(feature = "mariadb")]
-        Some("mysql" | "mariadb") => Ok(Arc::new(mariadb::MariaDb::open(url, connections).await?)),
+        Some("mysql" | "mariadb") => {
+            Ok(limited::in_the_end(Arc::new(mariadb::MariaDb::open(url, connections).await?), connections))
+        }
         other => {
             let offered = "sqlite:, with features postgres: and mysql:";
             Err(Error::invalid_input(format!(

@@ -20,7 +20,7 @@ use lacuna_cache_protocol::ports::{Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
-use crate::sql::database::{Database, Failure};
+use crate::sql::database::{Database, Failure, in_time};
 use crate::sql::fenced::{integer, known_range, largest_epoch, new_range, raise_slots, range_of};
 use crate::sql::sql_value::{SqlValue, text};
 use crate::sql::statement::Statement;
@@ -130,8 +130,8 @@ pub(crate) struct WholeTables {
 }
 
 impl WholeTables {
-    pub(crate) const fn new(database: Arc<dyn Database>, lease: TableLease) -> Self {
-        Self { database, lease }
+    pub(crate) fn new(database: Arc<dyn Database>, lease: TableLease) -> Self {
+        Self { database: in_time(database), lease }
     }
 
     async fn claim_whole(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
