@@ -54,23 +54,31 @@ pub(crate) fn write_asked(
 }
 
 /// The body of this design, or of one with the deepest trie below it that fits; a Bloom filter alone if none does.
+///
+/// A deeper trie has more nodes, so the depth is found by halving: six tries for 64 bits, each over all keys.
 pub(crate) fn write_within(
     keys: &(impl PrefixKeys + ?Sized),
-    mut design: Design,
+    design: Design,
     seed: u64,
     max_bytes: usize,
 ) -> Result<Vec<u8>, TooSmall> {
-    loop {
-        match write_body(keys, design, seed, max_bytes) {
-            Err(_) if design.trie_bits > 0 => {
-                design.trie_bits -= 1;
-                if design.trie_bits == 0 {
-                    design.bloom_bits = design.bloom_bits.max(1);
-                }
-            }
-            written => return written,
+    let write = |trie_bits| {
+        let bloom_bits = if trie_bits == 0 { design.bloom_bits.max(1) } else { design.bloom_bits };
+        write_body(keys, Design { trie_bits, bloom_bits, ..design }, seed, max_bytes)
+    };
+    let asked = write_body(keys, design, seed, max_bytes);
+    if asked.is_ok() || design.trie_bits == 0 {
+        return asked;
+    }
+    let (mut fits, mut too_deep, mut deepest) = (0, design.trie_bits, None);
+    while too_deep - fits > 1 {
+        let middle = fits.midpoint(too_deep);
+        match write(middle) {
+            Ok(body) => (fits, deepest) = (middle, Some(body)),
+            Err(_) => too_deep = middle,
         }
     }
+    deepest.map_or_else(|| write(0), Ok)
 }
 
 fn trie_of(keys: &(impl PrefixKeys + ?Sized), bits: u32) -> UniformParts {
