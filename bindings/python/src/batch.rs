@@ -2,7 +2,7 @@
 
 use lacuna_base::RangeFilter as _;
 use lacuna_families::AnyFilter;
-use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::column::Column;
@@ -26,17 +26,15 @@ pub(crate) fn ask<'py>(
     }
     held.form().check_all(&los)?;
     held.form().check_all(&his)?;
-    let answers = answer_array(py, los.len(), out)?;
-    let mut borrowed = writable(&answers)?;
-    if !answers.is_contiguous() {
-        return Err(wrong_value("out has gaps; give a contiguous array"));
-    }
-    // An array of `np.empty` holds bytes that are no bools, which no reference to bools may meet: numpy overwrites them.
-    answers.call_method1("fill", (false,))?;
-    let places = borrowed.as_slice_mut().expect("the array is contiguous");
-    py.detach(|| answer(held, los, his, places)).map_err(|error| raised(py, &error))?;
-    drop(borrowed);
-    Ok(answers.into_any())
+    out.map_or(Ok(()), |out| check_places(out, los.len()))?;
+    let mut answers = vec![false; los.len()];
+    py.detach(|| answer(held, los, his, &mut answers)).map_err(|error| raised(py, &error))?;
+    let answers = PyArray1::from_vec(py, answers).into_any();
+    let Some(out) = out else { return Ok(answers) };
+    // NumPy writes to it: other threads may do so, too, and an array of `np.empty` holds bytes that are no bools, which no
+    // reference to bools may meet.
+    py.import("numpy")?.call_method1("copyto", (out, answers))?;
+    Ok(out.clone())
 }
 
 fn answer(held: &Held, los: Values<'_>, his: Values<'_>, answers: &mut [bool]) -> lacuna_base::Result<()> {
@@ -54,13 +52,8 @@ fn answer(held: &Held, los: Values<'_>, his: Values<'_>, answers: &mut [bool]) -
     Ok(())
 }
 
-/// `out`, if it is an array of `len` bools, or a new one.
-fn answer_array<'py>(
-    py: Python<'py>,
-    len: usize,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyArray1<bool>>> {
-    let Some(out) = out else { return Ok(PyArray1::zeros(py, len, false)) };
+/// Refuses an `out` that is no contiguous array of `len` bools which may be written.
+fn check_places(out: &Bound<'_, PyAny>, len: usize) -> PyResult<()> {
     let array = out.cast::<PyArray1<bool>>().map_err(|_| {
         wrong_type("out is no array of bool with one dimension; give np.empty(len(lo), dtype=bool)")
     })?;
@@ -68,14 +61,11 @@ fn answer_array<'py>(
         let found = array.len();
         return Err(wrong_value(format!("out has {found} places for {len} answers; give one for each")));
     }
-    Ok(array.clone())
-}
-
-fn writable<'py>(array: &Bound<'py, PyArray1<bool>>) -> PyResult<PyReadwriteArray1<'py, bool>> {
-    array.try_readwrite().map_err(|error| {
-        wrong_value(match error {
-            numpy::BorrowError::NotWriteable => "out is read-only; give an array that may be written",
-            _ => "out shares memory with lo or hi, or another thread uses it; give an array of its own",
-        })
-    })
+    if !array.is_contiguous() {
+        return Err(wrong_value("out has gaps; give a contiguous array"));
+    }
+    if !array.getattr("flags")?.getattr("writeable")?.is_truthy()? {
+        return Err(wrong_value("out is read-only; give an array that may be written"));
+    }
+    Ok(())
 }

@@ -85,7 +85,7 @@ impl Filter {
     /// second until its end. Other threads run meanwhile; the keys are copied before.
     ///
     /// Time: linear in the number of keys, after sorting if they are not in order. Memory: 8 bytes a key, or its bytes and
-    /// 24 more.
+    /// 24 more; twice that while an array is copied.
     ///
     /// >>> from lacuna import Filter
     /// >>> f = Filter.build(["ant", "bee", "cat"], rate=0.01, range_len=64)
@@ -173,7 +173,7 @@ impl Filter {
     /// Whether ``key`` may be there; ``False`` proves that it is not.
     ///
     /// A column of keys is answered by an array of bool, many times faster than one by one: ``out`` if it is given, else a new
-    /// one. A contiguous array of ``uint64`` is not copied.
+    /// one. The column is copied before other threads run.
     ///
     /// >>> import numpy as np
     /// >>> from lacuna import Filter

@@ -116,3 +116,68 @@ def test_an_interrupt_ends_a_build_that_reports(rng):
     finally:
         signal.signal(signal.SIGINT, before)
     timer.join()
+
+
+def asked_while(change, ask):
+    """What `ask` answers while another thread calls `change` in the middle of it, and when that was: a share of its time."""
+    start = time.perf_counter()
+    ask()
+    usual = time.perf_counter() - start
+    moments = []
+
+    def wait_and_change():
+        is_asked.wait()
+        time.sleep(usual / 2)
+        moments.append(time.perf_counter())
+        change()
+
+    is_asked = threading.Event()
+    thread = threading.Thread(target=wait_and_change)
+    thread.start()
+    start = time.perf_counter()
+    is_asked.set()
+    answers = ask()
+    took = time.perf_counter() - start
+    thread.join()
+    return answers, (moments[0] - start) / took
+
+
+def test_an_array_that_changes_while_it_is_asked_about_is_answered_as_it_was(rng):
+    keys = rng.integers(0, 2**62, 100_000, dtype=np.uint64)
+    f = Filter.build(keys, 14, "grafite")
+    there = np.resize(keys, 8_000_000)
+    absent = np.uint64(2**63)
+    assert not f.may_contain(int(absent))
+    for ask in [lambda asked: f.may_contain(asked), lambda asked: f.may_contain_range(asked, asked)]:
+        shares = []
+        for _ in range(5):
+            asked = there.copy()
+            answers, share = asked_while(lambda: asked.fill(absent), lambda: ask(asked))
+            shares.append(share)
+            # Later than the copy, which takes a tenth of the time at most.
+            if 0.2 < share < 0.9:
+                assert answers.all(), f"changed after {share:.0%} of the time"
+        assert any(0.2 < share < 0.9 for share in shares), shares
+
+
+def test_answers_are_written_at_the_end_at_once(rng):
+    keys = rng.integers(0, 2**62, 100_000, dtype=np.uint64)
+    f = Filter.build(keys, 14, "grafite")
+    asked, out = np.resize(keys, 8_000_000), np.zeros(8_000_000, dtype=bool)
+    seen = []
+    for _ in range(5):
+        out.fill(False)
+        _, share = asked_while(lambda: seen.append(out.any()), lambda: out.fill(False) or f.may_contain(asked, out=out))
+        assert out.all()
+        if 0.2 < share < 0.9:
+            assert not seen[-1], f"looked at after {share:.0%} of the time"
+
+
+def test_keys_that_change_while_a_filter_is_built_change_no_filter(rng):
+    keys = rng.integers(0, 2**62, 2_000_000, dtype=np.uint64)
+    expected = Filter.build(keys, 14, "grafite").to_bytes()
+    for _ in range(3):
+        changing = keys.copy()
+        built, share = asked_while(lambda: changing.fill(7), lambda: Filter.build(changing, 14, "grafite"))
+        if 0.2 < share < 0.9:
+            assert built.to_bytes() == expected, f"changed after {share:.0%} of the time"

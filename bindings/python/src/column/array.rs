@@ -115,23 +115,13 @@ fn in_native_order<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'p
     array.call_method1("astype", (dtype,))
 }
 
-/// The array as elements of `T`, which NumPy calls `dtype`: itself, or a copy where it is of another width or byte order,
-/// has gaps between its elements, or does not start where `T` may.
+/// A copy of the array as elements of `T`, which NumPy calls `dtype`. Only this column has it, so no thread writes to it while
+/// it is read without the interpreter. NumPy makes it, so that no reference of Rust meets an array that is written to: code of
+/// NumPy writes without the interpreter, too.
 fn native<'py, T: Element>(
     array: &Bound<'py, PyUntypedArray>,
     dtype: &str,
 ) -> PyResult<PyReadonlyArray1<'py, T>> {
-    let borrowed = |array: &Bound<'py, PyArray1<T>>| {
-        array
-            .try_readonly()
-            .map_err(|_| wrong_value("another thread writes answers into this array; wait for it"))
-    };
-    if let Ok(array) = array.cast::<PyArray1<T>>()
-        && array.is_contiguous()
-        && array.is_aligned()
-    {
-        return borrowed(array);
-    }
-    let copy = array.call_method1("astype", (dtype,))?;
-    borrowed(&copy.cast_into::<PyArray1<T>>()?)
+    let copy = array.py().import("numpy")?.call_method1("array", (array, dtype))?;
+    copy.cast_into::<PyArray1<T>>()?.try_readonly().map_err(|error| wrong_value(error.to_string()))
 }

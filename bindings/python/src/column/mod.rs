@@ -1,8 +1,7 @@
 //! Columns of values: NumPy arrays, Arrow arrays, and whatever else can be iterated.
 //!
-//! A NumPy array of `uint64`, `int64`, `float64` or `datetime64` that is contiguous, aligned and of this machine's byte order
-//! is borrowed; every other array is copied into one first. Arrow arrays are read through the Arrow PyCapsule interface, and
-//! copied, as are lists.
+//! A NumPy array is copied into one of `uint64`, `int64` or `float64`: other threads may write to it while its values are read
+//! without the interpreter. Arrow arrays are read through the Arrow PyCapsule interface, and copied, as are lists.
 
 mod array;
 mod arrow;
@@ -18,7 +17,7 @@ use crate::errors::wrong_value;
 use crate::value::Unit;
 use crate::values::Values;
 
-/// A column, which keeps the array that it is borrowed from.
+/// A column. Its array is a copy that nothing else has.
 pub(crate) enum Column<'py> {
     Unsigned(PyReadonlyArray1<'py, u64>),
     Signed(PyReadonlyArray1<'py, i64>),
