@@ -149,6 +149,9 @@ pub enum StoreCall {
     /// Buffered writes in order, in one transaction; those that were applied before are skipped by their number. A
     /// write without a command was set aside, or folded into a later one, and only counts.
     Apply(Vec<(u64, Option<Command>)>),
+    /// Nothing but a look at the fence: `Done` if it is at the epoch of the caller. Sent after the answer to a query, it shows that
+    /// no newer owner served when that was asked.
+    Check,
     /// Log records of older epochs no longer count.
     Recovered,
     /// The store has every buffered write, and this owner will buffer no more: the next one needs no logs.

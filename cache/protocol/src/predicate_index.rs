@@ -37,17 +37,12 @@ pub struct PredicateIndex {
     numbers: BTreeSet<(u64, u32)>,
 }
 
-/// A place in the order of domains and keys.
-#[derive(Debug, Clone)]
+/// A place in the order of domains and rows.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
     domain: DomainId,
-    from: Cut<RangeKey>,
-}
-
-impl Default for Place {
-    fn default() -> Self {
-        Self { domain: 0, from: Cut::Least }
-    }
+    /// The row before it: where that begins and ends, and its number.
+    row: Option<(Cut<RangeKey>, Cut<RangeKey>, u32)>,
 }
 
 /// The part of a query that its row in the tree does not hold.
@@ -169,19 +164,28 @@ impl PredicateIndex {
     }
 
     /// Up to `count` entries from a place on, and after the last one the first again; the place moves on.
+    ///
+    /// Cost: a walk over these, and over rows before them that reach as far.
     pub(crate) fn after(&self, place: &mut Place, count: usize) -> Vec<Query> {
         let mut queries = Vec::new();
         for _ in 0..=self.domains.len() {
-            if let Some(rest) = Interval::between(place.from.clone(), Cut::Greatest) {
-                for row in self.domains[place.domain].overlapping(&rest) {
-                    if queries.len() == count {
-                        return queries;
-                    }
-                    place.from = place.from.clone().max(row.lo.clone());
-                    queries.extend(self.query_at(place.domain, row));
+            let from = place.row.as_ref().map_or(Cut::Least, |(lo, ..)| lo.clone());
+            let rest = Interval::between(from, Cut::Greatest).expect("rows begin before everything ends");
+            for row in self.domains[place.domain].overlapping(&rest) {
+                if place
+                    .row
+                    .as_ref()
+                    .is_some_and(|(lo, hi, number)| (row.lo, row.hi, row.value) <= (lo, hi, *number))
+                {
+                    continue;
                 }
+                if queries.len() == count {
+                    return queries;
+                }
+                place.row = Some((row.lo.clone(), row.hi.clone(), row.value));
+                queries.extend(self.query_at(place.domain, row));
             }
-            *place = Place { domain: (place.domain + 1) % self.domains.len(), ..Place::default() };
+            *place = Place { domain: (place.domain + 1) % self.domains.len(), row: None };
         }
         queries
     }

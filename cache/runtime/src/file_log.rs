@@ -218,10 +218,13 @@ impl Disk {
     }
 
     fn replace(&mut self, bytes: &[u8]) -> Result<()> {
-        let beside = self.path.with_extension("new");
+        // Logs beside this one may have names that differ in their extensions alone.
+        let mut beside = self.path.clone().into_os_string();
+        beside.push(".new");
+        let beside = PathBuf::from(beside);
         let write = || -> std::io::Result<File> {
             drop(std::fs::remove_file(&beside));
-            let mut file = OpenOptions::new().append(true).create_new(true).open(&beside)?;
+            let mut file = OpenOptions::new().read(true).append(true).create_new(true).open(&beside)?;
             file.try_lock()?;
             file.write_all(bytes)?;
             file.sync_all()?;
@@ -243,12 +246,11 @@ fn open_alone(path: &Path) -> Result<File> {
         let file = file.map_err(|error| failed("opening", path, error))?;
         match file.try_lock() {
             Ok(()) if is_at(&file, path) => return Ok(file),
-            // It was written anew meanwhile.
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+            // It was written anew meanwhile, or is written anew just now.
+            Ok(()) | Err(TryLockError::WouldBlock) if Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(10));
             }
-            Err(TryLockError::WouldBlock) => {
+            Ok(()) | Err(TryLockError::WouldBlock) => {
                 let message = "another cache has this log of buffered writes open: give each its own";
                 return Err(Error::new(ErrorKind::Conflict, message)
                     .with_context(format!("opening {}", path.display())));

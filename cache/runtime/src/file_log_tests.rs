@@ -134,11 +134,11 @@ async fn after_an_error_of_the_disk_the_file_is_written_anew_and_nothing_acknowl
     assert_eq!(ask(&mut disk, append(4)).unwrap(), LogReply::Done);
     // A file that cannot be written anew either: there is a folder in its place.
     disk.file = File::open(&path).unwrap();
-    std::fs::create_dir(path.with_extension("new")).unwrap();
+    std::fs::create_dir(folder.path().join("log.new")).unwrap();
     for lsn in 5..8 {
         ask(&mut disk, append(lsn)).unwrap_err();
     }
-    std::fs::remove_dir(path.with_extension("new")).unwrap();
+    std::fs::remove_dir(folder.path().join("log.new")).unwrap();
     assert_eq!(ask(&mut disk, append(8)).unwrap(), LogReply::Done);
     drop(disk);
     let log = FileLog::open(&path).unwrap();
@@ -187,4 +187,21 @@ async fn one_log_at_a_time_has_a_file() {
     call(&log, 1, LogCall::Fence).await;
     drop(log);
     FileLog::open(&path).unwrap();
+}
+
+/// Their names differ in what may be an extension.
+#[test]
+fn logs_in_one_folder_are_written_anew_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["log.people", "log.orders"];
+    let mut disks = names.map(|name| Disk::open(&folder.path().join(name)).unwrap());
+    let beside = |name: &str| folder.path().join(name);
+    for disk in &mut disks {
+        disk.repair().unwrap();
+    }
+    assert!(names.iter().all(|name| beside(name).exists()) && !beside("log.new").exists());
+    // One that is called so is not taken for a file that is being written.
+    std::fs::write(beside("log.new"), b"another").unwrap();
+    disks[0].repair().unwrap();
+    assert_eq!(std::fs::read(beside("log.new")).unwrap(), b"another");
 }

@@ -59,10 +59,6 @@ impl Pending {
     pub(super) fn is_start(&self) -> bool {
         self.purpose == Purpose::Start
     }
-
-    pub(super) fn is_suspicion(&self) -> bool {
-        self.purpose == Purpose::Suspicion
-    }
 }
 
 impl<A: Application> Owner<A> {

@@ -1,6 +1,6 @@
 //! The end of a tenure: every request is answered, with no more than is known.
 
-use super::calls::{Call, Pending, Purpose};
+use super::calls::{Call, Purpose};
 use super::task::{Kind, WriteStep};
 use super::{Owner, Parting, Phase};
 use crate::call::StoreCall;
@@ -12,8 +12,7 @@ impl<A: Application> Owner<A> {
     /// store record that it has them all. After that the next owner may be one without logs.
     pub(super) fn part_if_idle(&mut self) {
         let Phase::Stopping(parting) = self.phase else { return };
-        // A check of the fence, which records that writes are buffered, must not come late.
-        if !self.is_idle() || self.calls.values().any(Pending::is_suspicion) {
+        if !self.is_idle() {
             return;
         }
         match parting {

@@ -8,7 +8,7 @@
 //! Guarantee: an entry that a reader installs while it is being deleted stays known. The deletion voids the I leases that were
 //! granted before it, so what is installed after it is noted after it was sent.
 //!
-//! Cost: one script for at most 256 entries, and of the entries a 64th at a time.
+//! Cost: one script for at most 256 entries, and of few entries a 64th.
 
 use std::collections::BTreeSet;
 

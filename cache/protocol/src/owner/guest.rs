@@ -118,7 +118,7 @@ impl<A: Application> Owner<A> {
     /// queries are not fenced, and the store may have writes of the next owner. So the fence is checked, after the query.
     pub(super) fn suspect_foreign_write(&mut self) {
         self.drop_entries(self.everywhere());
-        self.call(Purpose::Suspicion, Call::Store(StoreCall::Recovered));
+        self.call(Purpose::Suspicion, Call::Store(StoreCall::Check));
     }
 
     /// This owner was not replaced before the store gave another result than the cache.

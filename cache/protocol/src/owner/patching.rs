@@ -116,6 +116,10 @@ impl Patching {
         if self.values.remove(query).is_some_and(|value| value.is_queued) {
             self.long.remove(query);
         }
+        // Nor after the script that is on its way.
+        if let Some(InFlight::Patch { plans, .. }) = &mut self.in_flight {
+            plans.remove(query);
+        }
     }
 
     fn show_once(&mut self, query: &Query) {
@@ -158,7 +162,7 @@ impl Patching {
     ) -> Vec<Query> {
         let mut too_long = Vec::new();
         for (query, edited) in edited {
-            let plan = plans.remove(&query).unwrap_or_default();
+            let Some(plan) = plans.remove(&query) else { continue };
             let value = match self.values.get_mut(&query) {
                 Some(value) => value,
                 None => self.values.entry(query.clone()).or_default(),

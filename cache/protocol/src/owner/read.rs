@@ -225,7 +225,7 @@ impl<A: Application> Owner<A> {
         if !read.is_proven && self.config.policy == Policy::WriteBack {
             // Another owner may have acknowledged writes that the store does not have. It would have raised this fence.
             self.reads.get_mut(&task).expect("it was there").unproven = Some(rows);
-            return self.call(Purpose::Proof(task), Call::Store(StoreCall::Recovered));
+            return self.call(Purpose::Proof(task), Call::Store(StoreCall::Check));
         }
         let (query, session) = (read.query.clone(), read.session.filter(|_| read.may_install));
         if read.shown.as_ref().is_some_and(|shown| *shown != rows.value) {

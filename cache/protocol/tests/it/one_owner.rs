@@ -267,6 +267,7 @@ fn store_name(call: &StoreCall) -> &'static str {
         StoreCall::Write(_) => "write",
         StoreCall::WriteAcross(..) => "write across",
         StoreCall::Apply(_) => "apply",
+        StoreCall::Check => "check",
         StoreCall::Recovered => "recovered",
         StoreCall::Drained => "drained",
     }

@@ -1,8 +1,8 @@
 //! Single stories, step by step.
 
 use lacuna_cache_protocol::{
-    Action, CacheCall, CacheModel, CacheReply, Config, Ending, Epoch, Event, Flaw, Interval, Policy, Query,
-    RequestId, Rows, StoreCall, StoreReply, Value, WriteOutcome,
+    Action, CacheCall, CacheModel, CacheReply, Config, Ending, Epoch, Event, Flaw, Form, Interval, Policy,
+    Query, RequestId, Rows, StoreCall, StoreReply, Value, WriteOutcome,
 };
 
 use crate::one_owner::{OneOwner, Servers, applies, store_writes};
@@ -234,6 +234,44 @@ fn what_an_owner_knows_of_its_entries_is_bounded() {
     let known = owner.machine.index().touched(&[(0, Interval::all())]);
     assert!(known.len() >= 90, "and it keeps most: {}", known.len());
     assert!(known.iter().all(|query| servers.hit(Epoch(1), query).is_some()));
+}
+
+/// Whatever the entries are: those that were taken once are not taken before the others.
+#[test]
+fn entries_over_one_interval_make_room_for_each_other() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let config = Config { max_entries: 90, ..Config::new(Policy::WriteThrough) };
+    let mut owner = OneOwner::started(&mut servers, config, 1);
+    let queries: Vec<Query> =
+        (1..=1_000).map(|form| Query { form: Form::First(form), ..Query::all(0, Interval::all()) }).collect();
+    queries.iter().for_each(|query| drop(owner.read(&mut servers, query)));
+    let known = |queries: &[Query]| queries.iter().filter(|query| owner.machine.index().knows(query)).count();
+    assert!(known(&queries[940..]) >= 50, "the last: {}", known(&queries[940..]));
+    assert!(known(&queries[..90]) <= 5, "the first: {}", known(&queries[..90]));
+}
+
+/// The first look at its fence comes late: it changes nothing, so that the next owner needs no logs.
+#[test]
+fn a_late_look_at_the_fence_changes_nothing() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
+    owner.holds = |action| matches!(action, Action::Cache(_, _, CacheCall::Lookup(..)));
+    let read = owner.ask(&mut servers, &query());
+    owner.holds = |action| matches!(action, Action::Store(_, _, StoreCall::Check | StoreCall::Recovered));
+    for lost in std::mem::take(&mut owner.held) {
+        let Action::Cache(call, ..) = lost else { panic!("{lost:?}") };
+        owner.tell(&mut servers, Event::Lost(call));
+    }
+    let late = std::mem::take(&mut owner.held);
+    assert_eq!(late.len(), 1, "it looks at its fence before it answers");
+    owner.holds = crate::one_owner::no_call;
+    owner.wait(&mut servers, 10_000);
+    assert!(owner.value(read).is_some(), "by the second look");
+    owner.tell(&mut servers, Event::Stop);
+    owner.wait(&mut servers, 1);
+    assert_eq!(owner.ending, Some(Ending::Stopped));
+    owner.let_one_go(&mut servers, late[0].clone());
+    OneOwner::started(&mut servers, Config { log_count: 0, ..Config::new(Policy::WriteThrough) }, 2);
 }
 
 #[test]

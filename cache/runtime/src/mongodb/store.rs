@@ -38,7 +38,7 @@ impl FencedCollection {
         match call {
             StoreCall::Query(query) => self.query(&query).await,
             StoreCall::Fence => self.raise_fence(range, epoch).await,
-            StoreCall::Recovered | StoreCall::Drained => {
+            StoreCall::Check | StoreCall::Recovered | StoreCall::Drained => {
                 let is_ours = self.fences.epoch(range).await? == Some(epoch);
                 Ok(if is_ours { StoreReply::Done } else { StoreReply::Fenced }.into())
             }

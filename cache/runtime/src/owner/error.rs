@@ -56,7 +56,7 @@ pub(crate) fn logs_missing() -> Error {
     Error::new(
         ErrorKind::Conflict,
         "a cache with write-back had this range and did not stop in order, so that its logs may have acknowledged \
-         writes that the store lacks: start one with write-back and the same log servers and stop it; if the logs are \
+         writes that the store lacks: stop this one, start one with write-back and the same log servers, and stop that; if the logs are \
          lost for good, start it with new ones, which reports that writes may be lost",
     )
 }

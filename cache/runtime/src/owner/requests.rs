@@ -17,9 +17,10 @@ use crate::owner::range_cache::RangeCache;
 /// How long a request may take by default.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long an owner keeps a request that waits for its lease: as long as its caller waits for an answer to its last try.
+/// How long an owner keeps a request that waits for its lease. Its caller waits for the answer to its last try for twice its
+/// patience, and learns before that time is over that nothing was done.
 pub(crate) fn request_timeout_ms(patience: Duration) -> u64 {
-    u64::try_from(patience.as_millis()).unwrap_or(u64::MAX).saturating_mul(2)
+    u64::try_from(patience.as_millis()).unwrap_or(u64::MAX).saturating_mul(3) / 2
 }
 
 /// The outcome of a write.

@@ -127,6 +127,6 @@ impl Cache {
 
     fn cut_table(&self, schema: &Arc<Schema>, family: Option<&Family>) -> Arc<dyn GuardedStore> {
         let numbers = Numbers::new(self.database.clone(), &schema.table);
-        Arc::new(CutTable { table: FencedTable::new(self, schema, family), numbers })
+        Arc::new(CutTable { table: FencedTable::new(self, schema, family).of_dendrites(), numbers })
     }
 }

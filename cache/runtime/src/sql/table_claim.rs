@@ -22,7 +22,7 @@ use crate::sql::fenced::{prepare, range_of};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 use crate::sql::table_lease::{LEASE_MS, TableLease};
-use crate::sql::whole::{WholeTables, check_whole};
+use crate::sql::whole::{WholeTables, check_needs_no_logs, check_whole};
 
 /// How often a claim is tried: other processes may take the lease in between.
 const CLAIMS: u32 = 10;
@@ -80,8 +80,8 @@ impl TableClaims {
     /// that share a table, too, unless it is shared with this one.
     ///
     /// # Errors
-    /// `Conflict` if another process caches the table or dendrites own its ranges, `InvalidInput` if there is no such
-    /// table, `Unavailable` if the database does not answer.
+    /// `Conflict` if another process caches the table, dendrites own its ranges, or one of both that buffers writes did not stop in
+    /// order; `InvalidInput` if there is no such table, `Unavailable` if the database does not answer.
     pub async fn claim(&self, table: &str) -> Result<TableClaim> {
         let name = canonical(&*self.database, table).await?;
         let range = range_of(&*self.database, &name).await?;
@@ -89,6 +89,7 @@ impl TableClaims {
         // A row without a holder is added by the first claim, and taken by the second.
         for _ in 0..CLAIMS {
             self.whole.check_free(&name, range).await?;
+            check_needs_no_logs(&*self.database, &name, range).await?;
             if let Some(tenure) = self.whole.claim(range, None).await? {
                 return Ok(TableClaim { range, epoch: tenure.epoch });
             }

@@ -106,7 +106,8 @@ impl TableLease {
         ];
         let set = "UPDATE lacuna_lease SET beat = beat + 1, holder = {}, epoch = {} \
                    WHERE range_id = {} AND beat = {} AND epoch = {}";
-        if !self.changes(set, &values).await? {
+        // A crash that undid the claim would let another process have the same epoch.
+        if !self.changes_under(self.database.dialect().durably(), set, &values).await? {
             return Ok(None);
         }
         let before = lease.was_held().then_some(lease.epoch);
@@ -200,8 +201,17 @@ impl TableLease {
 
     /// Whether a statement changed one row.
     pub(crate) async fn changes(&self, sql: &str, values: &[SqlValue]) -> Result<bool> {
+        self.changes_under(None, sql, values).await
+    }
+
+    /// The same under a setting of the transaction.
+    async fn changes_under(&self, setting: Option<&str>, sql: &str, values: &[SqlValue]) -> Result<bool> {
         let error = |failure: Failure| failure.error;
         let mut transaction = self.database.begin().await.map_err(error)?;
+        let settings: Vec<&str> = self.database.dialect().impatiently().into_iter().chain(setting).collect();
+        if !settings.is_empty() {
+            transaction.run(&settings.join("; ")).await.map_err(|(_, failure)| error(failure))?;
+        }
         let changed = transaction.execute(&self.statement(sql, values)).await.map_err(error)?;
         transaction.commit().await.map_err(error)?;
         Ok(changed == 1)

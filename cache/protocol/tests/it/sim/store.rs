@@ -92,6 +92,7 @@ impl Store {
                 fence.epoch = epoch;
                 StoreReply::State(fence.state)
             }
+            StoreCall::Check => StoreReply::Done,
             StoreCall::Recovered => {
                 fence.state.recovered = epoch;
                 self.fence(range).state.is_buffered = self.is_buffering;

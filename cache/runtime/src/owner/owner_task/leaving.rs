@@ -9,12 +9,15 @@ use tokio::sync::oneshot;
 use tracing::{info, warn};
 
 use super::{Claims, OwnerTask, send_away};
-use crate::owner::error::not_drained;
+use crate::owner::error::{logs_missing, not_drained};
 use crate::owner::owner_handle::OwnerCommand;
 
 /// How long a stopping task claims the range again to drain writes of a lost tenure, at least: servers that are being
 /// started again take some seconds.
 const DRAIN_PATIENCE_MS: u64 = 5_000;
+
+/// How long a task whose range needs other logs leaves it to others: several leases.
+const LOGS_PAUSE_MS: u64 = 10_000;
 
 /// A task that is to stop.
 #[derive(Debug)]
@@ -59,7 +62,10 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         let stopping = self.stopping.get_or_insert(Stopping { since_ms, replies: Vec::new() });
         stopping.replies.extend(reply);
         if self.claims == Claims::OnDemand && self.active.is_none() && !self.is_claiming {
-            return self.finish(None, true);
+            if !self.may_have_left {
+                return self.finish(None);
+            }
+            self.claim();
         }
         self.leave();
     }
@@ -72,16 +78,22 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             Ending::Stopped => info!(range, "the range was given up in order"),
             _ => warn!(range, ?ending, "the tenure of the range has ended"),
         }
+        self.look_what_is_left();
         let active = self.active.take();
         let is_for_others = active.as_ref().is_some_and(|active| active.is_for_others);
         let was_published = active.is_some_and(|active| active.is_published);
         self.failures = if was_published { 0 } else { self.failures + 1 };
         if self.stopping.is_some() && ending == Ending::Stopped {
-            return self.finish(epoch, true);
+            return self.finish(epoch);
         }
         if self.gives_up_draining() {
             // If writes may still be under way, the lease must run out: the range must not be cut before.
-            return self.finish(None, self.config.policy != Policy::WriteBack);
+            return self.finish(None);
+        }
+        if ending == Ending::LogsMissing && self.claims == Claims::OnDemand {
+            // Its lease runs out. To give it back would say that the store has every write.
+            self.refused_until_ms = self.handle.now_ms().saturating_add(LOGS_PAUSE_MS);
+            return send_away(&mut self.waiting_for_tenure, logs_missing);
         }
         let may_give_back = self.claims == Claims::OnDemand && ending == Ending::Stopped;
         match epoch {
@@ -109,7 +121,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             Error::unavailable("the range was given to another process")
         });
         if self.stopping.is_some() {
-            self.finish(None, true);
+            self.finish(None);
         }
     }
 
@@ -118,12 +130,20 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     pub(super) fn gives_up_draining(&self) -> bool {
         let Some(stopping) = &self.stopping else { return false };
         let is_late = self.handle.now_ms().saturating_sub(stopping.since_ms) >= DRAIN_PATIENCE_MS;
-        self.config.policy != Policy::WriteBack || is_late
+        !self.may_have_left || is_late
     }
 
-    /// `is_drained`: no log has an acknowledged write that the store lacks, as far as this process is concerned.
-    pub(super) fn finish(&mut self, epoch: Option<Epoch>, is_drained: bool) {
+    /// Notes what a tenure leaves that has ended, or is lost. Nothing if it has served and the store has every write of it.
+    pub(super) fn look_what_is_left(&mut self) {
+        if let Some(active) = &self.active {
+            self.may_have_left = self.config.policy == Policy::WriteBack
+                && !(active.is_published && active.owner.buffered().is_empty());
+        }
+    }
+
+    pub(super) fn finish(&mut self, epoch: Option<Epoch>) {
         self.is_done = true;
+        let is_drained = !self.may_have_left;
         self.answer_durable(WriteOutcome::Unknown);
         let handle = self.handle.clone();
         let waiting = self.stopping.take().map(|stopping| stopping.replies).unwrap_or_default();

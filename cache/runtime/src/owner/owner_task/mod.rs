@@ -91,6 +91,10 @@ pub(crate) struct OwnerTask<A> {
     failures: u32,
     ticks: u64,
     stopping: Option<Stopping>,
+    /// Whether the logs may have acknowledged writes that the store lacks, for the next tenure to apply.
+    may_have_left: bool,
+    /// Until when this task claims nothing, so that a process with the logs that are missing here can.
+    refused_until_ms: u64,
     is_done: bool,
 }
 
@@ -124,6 +128,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             failures: 0,
             ticks: 0,
             stopping: None,
+            may_have_left: false,
+            refused_until_ms: 0,
             is_done: false,
         }
     }
@@ -294,7 +300,11 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             }
             Action::HoldReady(request, held) => self.hold_ready(request, held),
             Action::Notice(notice) => {
-                debug!(range = self.handle.range.0, ?notice, "a notice for the application");
+                if matches!(notice, Notice::BufferedWritesLost | Notice::SetAside(_)) {
+                    warn!(range = self.handle.range.0, ?notice, "acknowledged writes are not in the store");
+                } else {
+                    debug!(range = self.handle.range.0, ?notice, "a notice for the application");
+                }
                 if matches!(notice, Notice::BypassDetected(_)) {
                     count(&self.handle.counters.foreign_writes);
                     // This tenure may end before it has dropped everything.

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_cache_protocol::ports::Tenure;
-use lacuna_cache_protocol::{Application, Epoch, Event, Owner, Policy, WriteOutcome};
+use lacuna_cache_protocol::{Application, Epoch, Event, Owner, WriteOutcome};
 use lacuna_cache_protocol::{Error, Result};
 use tracing::warn;
 
 use super::{ActiveTenure, Claims, OwnerTask, send_away};
 use crate::owner::counters::count;
-use crate::owner::error::same_error;
+use crate::owner::error::{logs_missing, same_error};
 use crate::owner::owner_handle::OwnerCommand;
 
 /// How often a cache server that did not answer is probed, in ticks.
@@ -38,6 +38,9 @@ fn unfenced_ms(tenure: &Tenure, granted: Option<Epoch>) -> u64 {
 impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     /// Claims the range, unless a claim is in flight.
     pub(super) fn claim(&mut self) {
+        if self.handle.now_ms() < self.refused_until_ms {
+            return send_away(&mut self.waiting_for_tenure, logs_missing);
+        }
         if std::mem::replace(&mut self.is_claiming, true) {
             return;
         }
@@ -103,11 +106,12 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         }
     }
 
-    /// Another process has the range, and with it whatever the logs have for it.
+    /// Another process has the range, or was faster. One that still has it after a while has whatever the logs have for it.
     pub(super) fn is_elsewhere(&mut self) {
         self.go_without(|| Error::unavailable("another process owns the range"));
-        if self.stopping.is_some() {
-            return self.finish(None, true);
+        if self.gives_up_draining() {
+            self.may_have_left = false;
+            return self.finish(None);
         }
         self.claim_if_wanted();
     }
@@ -115,7 +119,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     pub(super) fn is_without_claim(&mut self, why: &Error) {
         self.go_without(|| same_error(why));
         if self.gives_up_draining() {
-            return self.finish(None, self.config.policy != Policy::WriteBack);
+            return self.finish(None);
         }
         self.claim_if_wanted();
     }
@@ -205,6 +209,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     fn abandon(&mut self) {
         warn!(range = self.handle.range.0, "another process has taken the range");
         self.handle.route.set(None);
+        self.look_what_is_left();
         self.active = None;
         self.requests.are_lost();
         self.durable.clear();

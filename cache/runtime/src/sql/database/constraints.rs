@@ -17,8 +17,8 @@ use super::{Database, Dialect};
 pub(crate) struct Constraints {
     /// Whether a constraint involves whole rows: a check, a policy, an index over an expression, a partition.
     pub(crate) are_of_rows: bool,
-    /// Columns with constraints other than the primary key: unique indexes, checks, foreign keys, domains, and indexes
-    /// whose entries, of several values of any length, may become too long.
+    /// Columns with constraints other than the primary key: unique indexes, checks, foreign keys and what they refer to, domains,
+    /// and indexes whose entries, of several values of any length, may become too long.
     pub(crate) columns: BTreeSet<String>,
     /// Whether other columns than those of the primary key must be unique, or a part of one.
     pub(crate) has_other_keys: bool,
@@ -51,6 +51,8 @@ struct Queries {
     unique: &'static str,
     columns: &'static str,
     referring: &'static str,
+    /// Columns that rows of other tables refer to, where these need not be unique.
+    referred: Option<&'static str>,
     required: &'static str,
     narrow: Option<&'static str>,
 }
@@ -77,6 +79,7 @@ const SQLITE: Queries = Queries {
     columns: "SELECT \"from\" FROM pragma_foreign_key_list(?1)",
     referring: "SELECT m.name FROM sqlite_master AS m, pragma_foreign_key_list(m.name) AS f \
                 WHERE m.type = 'table' AND f.\"table\" = ?1 COLLATE NOCASE",
+    referred: None,
     required: "SELECT name FROM pragma_table_info(?1) WHERE \"notnull\"",
     narrow: None,
 };
@@ -101,6 +104,7 @@ const POSTGRES: Queries = Queries {
               WHERE indrelid = to_regclass($1::text) AND attlen < 0 AND 1 < (SELECT count(*) FROM pg_attribute AS other \
                 WHERE other.attrelid = indrelid AND other.attnum = ANY (indkey) AND other.attlen < 0)",
     referring: "SELECT conname::text FROM pg_constraint WHERE confrelid = to_regclass($1::text) AND contype = 'f'",
+    referred: None,
     required: "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 \
                AND attnotnull",
     narrow: Some(
@@ -121,6 +125,10 @@ const MARIADB: Queries = Queries {
               AND REFERENCED_TABLE_NAME IS NOT NULL",
     referring: "SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE \
                 WHERE REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?",
+    referred: Some(
+        "SELECT REFERENCED_COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE \
+         WHERE REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?",
+    ),
     required: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
                AND IS_NULLABLE = 'NO'",
     narrow: Some(
@@ -142,6 +150,9 @@ pub(super) async fn constraints(database: &dyn Database, table: &TableName) -> R
     columns.extend(names(ask(database, queries.columns, table).await?));
     let is_referred_to = !ask(database, queries.referring, table).await?.is_empty();
     let required = names(ask(database, queries.required, table).await?).into_iter().collect();
+    if let Some(query) = queries.referred {
+        columns.extend(names(ask(database, query, table).await?));
+    }
     let narrow = match queries.narrow {
         Some(query) => names(ask(database, query, table).await?).into_iter().collect(),
         None => BTreeSet::new(),

@@ -178,6 +178,15 @@ impl Dialect {
         }
     }
 
+    /// Ends the wait of a transaction for a lock before its caller has given up: a server that waits does not notice that, and
+    /// each try would leave a connection there. MariaDB ends such waits itself.
+    pub(crate) const fn impatiently(self) -> Option<&'static str> {
+        match self {
+            Self::Postgres => Some("SET LOCAL lock_timeout TO '4s'"),
+            Self::Sqlite | Self::MariaDb => None,
+        }
+    }
+
     /// Appended to a query: its rows cannot be changed until the transaction ends. SQLite has one writer anyway, and
     /// PostgreSQL has slots.
     pub(crate) const fn shared_lock(self) -> &'static str {

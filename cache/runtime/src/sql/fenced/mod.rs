@@ -36,13 +36,23 @@ use crate::sql::select::select;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::watchdog::{Family, Watchdog};
 
+/// Whether logs may have writes that the database lacks, as `is_buffered` of a fence says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Buffering {
+    No = 0,
+    /// Those of the process that has the table as a whole.
+    Whole = 1,
+    /// Those of dendrites, whose logs number ranges otherwise.
+    Cut = 2,
+}
+
 /// A table with its fence.
 #[derive(Debug)]
 pub(crate) struct FencedTable {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) schema: Arc<Schema>,
     /// Whether owners buffer writes, which a take-over must know.
-    pub(crate) is_buffering: bool,
+    pub(crate) buffering: Buffering,
     /// What its writes hold of the fence.
     pub(crate) slots: Slots,
     /// The mark by which watchdogs recognize its writes.
@@ -59,13 +69,25 @@ impl FencedTable {
         Self {
             database: cache.database.clone(),
             schema: schema.clone(),
-            is_buffering: cache.options.policy == Policy::WriteBack,
+            buffering: if cache.options.policy == Policy::WriteBack {
+                Buffering::Whole
+            } else {
+                Buffering::No
+            },
             slots: Slots::default(),
             mark: family.map(Family::mark),
             // Owners that still run when the cache is dropped are still watched, and keep the lock.
             _watchdog: cache.watchdog.clone(),
             _lock: cache.lock.clone(),
         }
+    }
+
+    /// The same for ranges of dendrites.
+    pub(crate) fn of_dendrites(mut self) -> Self {
+        if self.buffering == Buffering::Whole {
+            self.buffering = Buffering::Cut;
+        }
+        self
     }
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Result<Answer> {
@@ -77,6 +99,10 @@ impl FencedTable {
         {
             return self.run_single(range, epoch, statement).await;
         }
+        if let StoreCall::Check = call {
+            let fence = fence_of(&*self.database, range).await?;
+            return Ok(if fence == Some(epoch) { StoreReply::Done } else { StoreReply::Fenced }.into());
+        }
         // Held until the transaction has ended, with its locks.
         let slot = self.slots.take();
         let mut transaction = match self.database.begin().await {
@@ -85,14 +111,14 @@ impl FencedTable {
         };
         let done = match &call {
             StoreCall::Fence => self.raise_fence(&mut *transaction, range, epoch).await,
-            StoreCall::Recovered => self.recovered(&mut *transaction, range, epoch, self.is_buffering).await,
-            StoreCall::Drained => self.recovered(&mut *transaction, range, epoch, false).await,
+            StoreCall::Recovered => self.recovered(&mut *transaction, range, epoch, self.buffering).await,
+            StoreCall::Drained => self.recovered(&mut *transaction, range, epoch, Buffering::No).await,
             StoreCall::Write(command) => self.write(&mut *transaction, (range, epoch), command, &slot).await,
             StoreCall::WriteAcross(command, others) => {
                 self.write_across(&mut *transaction, (range, epoch), command, others, &slot).await
             }
             StoreCall::Apply(commands) => self.apply(&mut *transaction, range, epoch, commands).await,
-            StoreCall::Query(_) => unreachable!("answered above"),
+            StoreCall::Query(_) | StoreCall::Check => unreachable!("answered above"),
         };
         match done {
             Ok(reply) => match transaction.commit().await {

@@ -7,7 +7,7 @@ use lacuna_cache_protocol::ports::DataStore as _;
 use lacuna_cache_protocol::{Epoch, RangeId, StoreCall, StoreReply};
 use lacuna_testkit::servers::{MariaDb, Postgres};
 
-use super::{FencedTable, Slots, prepare, range_of};
+use super::{Buffering, FencedTable, Slots, prepare, range_of};
 use crate::sql::database::{Database, Dialect, FailureKind, describe};
 use crate::sql::schema::Schema;
 use crate::sql::select::Sql;
@@ -41,7 +41,7 @@ impl World {
         let table = FencedTable {
             database,
             schema: Arc::new(schema.unwrap()),
-            is_buffering: false,
+            buffering: Buffering::No,
             slots: Slots::default(),
             mark: None,
             _watchdog: None,
@@ -408,7 +408,7 @@ async fn buffered_writes_wait_while_mariadb_takes_no_more_connections() {
     let table = FencedTable {
         database: few.clone(),
         schema: world.table.schema.clone(),
-        is_buffering: true,
+        buffering: Buffering::Whole,
         slots: Slots::default(),
         mark: None,
         _watchdog: None,

@@ -9,7 +9,7 @@ use lacuna_cache_protocol::{Error, ErrorKind};
 
 use super::row::{integer, number};
 use super::slots::{Slot, raise_slots};
-use super::{FencedTable, before_write};
+use super::{Buffering, FencedTable, before_write};
 use crate::sql::database::{Failure, FailureKind, Table, Transaction};
 use crate::sql::statement::{SqlWrite, Statement};
 
@@ -95,13 +95,13 @@ impl FencedTable {
         Ok(StoreReply::State(StoreState { applied_lsn, recovered, is_buffered }))
     }
 
-    /// `is_buffered`: from now on logs may have writes that the database lacks.
+    /// From now on the logs may have writes that the database lacks, or have none.
     pub(super) async fn recovered(
         &self,
         open: &mut dyn Transaction,
         range: RangeId,
         epoch: Epoch,
-        is_buffered: bool,
+        buffering: Buffering,
     ) -> Result<StoreReply, Undone> {
         self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
         let dialect = self.database.dialect();
@@ -111,7 +111,7 @@ impl FencedTable {
             dialect.placeholder(2),
             dialect.placeholder(3)
         );
-        let recovered = Statement::new(sql).with(integer(epoch.0)).with(i64::from(is_buffered));
+        let recovered = Statement::new(sql).with(integer(epoch.0)).with(buffering as i64);
         open.execute(&recovered.with(i64::from(range.0))).await?;
         Ok(StoreReply::Done)
     }

@@ -21,7 +21,7 @@ use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::sql::database::{Database, Failure, in_time};
-use crate::sql::fenced::{integer, known_range, largest_epoch, new_range, raise_slots, range_of};
+use crate::sql::fenced::{Buffering, integer, known_range, largest_epoch, new_range, raise_slots, range_of};
 use crate::sql::sql_value::{SqlValue, text};
 use crate::sql::statement::Statement;
 use crate::sql::table_lease::{Lease, TableLease};
@@ -76,6 +76,7 @@ pub(crate) async fn leave_to_dendrites(database: &dyn Database, table: &str) -> 
     if known_range(database, &name_of_dendrites(table)).await?.is_some() {
         return Ok(());
     }
+    check_whole_drained(database, table, range).await?;
     let epoch = largest_epoch(database).await?.0 + 1;
     let error = |failure: Failure| failure.error;
     let raise = "UPDATE lacuna_fence SET epoch = {} WHERE range_id = {} AND epoch > 0";
@@ -91,15 +92,58 @@ pub(crate) async fn leave_to_dendrites(database: &dyn Database, table: &str) -> 
     open.commit().await.map_err(error)
 }
 
+fn left_in_logs(whose: &str, table: &str) -> Error {
+    let message = format!(
+        "{whose} the table {table} and did not stop in order, so that logs may have acknowledged writes that the database \
+         lacks: start the same again, with write-back and the same log servers, and stop it in order"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
+/// Fails if the process that had the table as a whole left writes in logs, which dendrites could not read.
+async fn check_whole_drained(database: &dyn Database, table: &str, range: RangeId) -> Result<()> {
+    let sql = "SELECT is_buffered FROM lacuna_fence WHERE range_id = {}";
+    let asked = database.dialect().statement(sql, &[i64::from(range.0).into()]);
+    let found = database.query(&asked).await.map_err(|failure| failure.error)?;
+    let is_left = found.concat() == [SqlValue::Integer(Buffering::Whole as i64)];
+    if is_left { Err(left_in_logs("a process with write-back had", table)) } else { Ok(()) }
+}
+
+/// The ranges of the table that dendrites had, other than the first.
+///
+/// # Errors
+/// `Conflict` if dendrites left writes in logs, which a process that has the table as a whole could not read.
+async fn drained_parts(database: &dyn Database, table: &str) -> Result<Vec<RangeId>> {
+    let rows = Statement::new("SELECT range_id, name, is_buffered FROM lacuna_fence");
+    let mut parts = Vec::new();
+    for row in database.query(&rows).await.map_err(|failure| failure.error)? {
+        let [SqlValue::Integer(range), name, SqlValue::Integer(mark)] = &row[..] else { continue };
+        let part = text(name.clone()).and_then(|name| part_of(&name, table));
+        if part.is_some() && *mark == Buffering::Cut as i64 {
+            return Err(left_in_logs("dendrites with write-back had", table));
+        }
+        if part.is_some_and(|part| part > 0) {
+            parts.extend(u32::try_from(*range).ok().map(RangeId));
+        }
+    }
+    Ok(parts)
+}
+
+/// Fails if logs may have writes of the table, for a process that reads none.
+pub(crate) async fn check_needs_no_logs(database: &dyn Database, table: &str, range: RangeId) -> Result<()> {
+    check_whole_drained(database, table, range).await?;
+    drained_parts(database, table).await.map(drop)
+}
+
 /// Invalidates everything that dendrites left of a table before it is written to as a whole: entries that they
 /// kept, and their writes that are still under way (P3).
+///
+/// # Errors
+/// `Conflict` if dendrites left writes in logs.
 pub(crate) async fn supersede_dendrites(database: &dyn Database, table: &str) -> Result<()> {
-    let error = |failure: Failure| failure.error;
-    let names = Statement::new("SELECT range_id, name FROM lacuna_fence");
-    let found = database.query(&names).await.map_err(error)?;
-    for range in found.into_iter().filter_map(|row| part_of(row, table)) {
+    for range in drained_parts(database, table).await? {
         let epoch = Epoch(largest_epoch(database).await?.0 + 1);
-        supersede(database, range, epoch).await.map_err(error)?;
+        supersede(database, range, epoch).await.map_err(|failure| failure.error)?;
     }
     Ok(())
 }
@@ -115,11 +159,12 @@ async fn supersede(database: &dyn Database, range: RangeId, epoch: Epoch) -> Res
     open.commit().await
 }
 
-/// The number of a row of `lacuna_fence`, if it is a range of the table other than the first: `people#2`.
-fn part_of(row: Vec<SqlValue>, table: &str) -> Option<RangeId> {
-    let [SqlValue::Integer(range), name] = <[SqlValue; 2]>::try_from(row).ok()? else { return None };
-    text(name)?.strip_prefix(table)?.strip_prefix('#')?.parse::<u32>().ok()?;
-    u32::try_from(range).ok().map(RangeId)
+/// The number of a range of the table by the name of its row: 0 for `people`, 2 for `people#2`.
+fn part_of(name: &str, table: &str) -> Option<u32> {
+    match name.strip_prefix(table)? {
+        "" => Some(0),
+        rest => rest.strip_prefix('#')?.parse().ok(),
+    }
 }
 
 /// Leases on whole tables of a database server.
@@ -137,10 +182,11 @@ impl WholeTables {
     async fn claim_whole(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
         let table = self.name(range).await?;
         check_whole(&*self.database, &table).await?;
+        drained_parts(&*self.database, &table).await?;
         let Some(tenure) = self.lease.claim(range, lost_cache).await? else { return Ok(None) };
-        if let Err(why) = check_whole(&*self.database, &table).await {
+        if known_range(&*self.database, &name_of_dendrites(&table)).await?.is_some() {
             self.lease.release(range, tenure.epoch).await?;
-            return Err(why);
+            return Err(of_dendrites(&table));
         }
         supersede_dendrites(&*self.database, &table).await?;
         Ok(Some(tenure))
@@ -189,7 +235,7 @@ impl WholeTables {
                 return Err(open_as_a_whole(table));
             }
             if self.lease.is_over(range, &lease) {
-                self.check_drained(table, range, &lease).await?;
+                check_whole_drained(&*self.database, table, range).await?;
                 match self.hand_over(table, range, &lease).await {
                     Ok(true) => return Ok(()),
                     Err(error) if failures == MAX_FAILURES => return Err(error),
@@ -207,21 +253,6 @@ impl WholeTables {
         self.lease.add(range).await;
         let missing = || Error::unavailable("the database does not keep leases");
         self.lease.lease(range).await?.ok_or_else(missing)
-    }
-
-    /// A process that stops in order releases the lease when the database has every acknowledged write.
-    async fn check_drained(&self, table: &str, range: RangeId, lease: &Lease) -> Result<()> {
-        let sql = "SELECT is_buffered FROM lacuna_fence WHERE range_id = {}";
-        let found = self.lease.rows(sql, &[i64::from(range.0).into()]).await?;
-        let is_buffered = !matches!(found.first().map(Vec::as_slice), Some([SqlValue::Integer(0)]));
-        if lease.holder == 0 || !is_buffered {
-            return Ok(());
-        }
-        let message = format!(
-            "a process that buffers writes had the table {table} open as a whole and did not stop in order: open it as a \
-             whole once more, so that the database has them, and stop it then"
-        );
-        Err(Error::new(ErrorKind::Conflict, message))
     }
 
     /// `false` if another process was faster.

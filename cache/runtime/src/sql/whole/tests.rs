@@ -126,7 +126,20 @@ async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     let tenure = claimed(&whole, world.range).await;
     world.database.run("UPDATE lacuna_fence SET is_buffered = 1").await.unwrap();
     let refused = dendrite.leave_to_dendrites("things").await.unwrap_err();
-    assert!(refused.kind() == ErrorKind::Conflict && refused.to_string().contains("once more"), "{refused}");
+    assert!(
+        refused.kind() == ErrorKind::Conflict && refused.to_string().contains("same log servers"),
+        "{refused}"
+    );
+    // A process that reads no logs has taken the lease, and has given it back: nothing is drained by that.
+    assert_eq!(
+        check_needs_no_logs(&*world.database, "things", world.range).await.unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
+    world.database.run("UPDATE lacuna_lease SET holder = 0, beat = beat + 1").await.unwrap();
+    let refused = dendrite.leave_to_dendrites("things").await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    let lease = format!("UPDATE lacuna_lease SET holder = {}", whole.lease.holder());
+    world.database.run(&lease).await.unwrap();
     world.database.run("UPDATE lacuna_fence SET is_buffered = 0").await.unwrap();
     dendrite.leave_to_dendrites("things").await.unwrap();
     assert!(!whole.renew(world.range, tenure.epoch).await.unwrap());
@@ -139,7 +152,7 @@ async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     let table = FencedTable {
         database,
         schema,
-        is_buffering: false,
+        buffering: Buffering::No,
         slots: Slots::default(),
         mark: None,
         _watchdog: None,
@@ -202,6 +215,22 @@ async fn what_dendrites_left_counts_for_nothing_behind_a_whole_table(world: &Wor
     {
         assert_eq!(world.fence(name).await != [7, 7], is_part, "{name}");
     }
+    // What is in their logs counts.
+    let mark =
+        |name: &str, mark: u8| format!("UPDATE lacuna_fence SET is_buffered = {mark} WHERE name = '{name}'");
+    for name in ["things#2", "things"] {
+        world.database.run(&mark(name, 2)).await.unwrap();
+        let refused = world.process(0).await.claim(world.range, None).await.unwrap_err();
+        assert!(
+            refused.kind() == ErrorKind::Conflict && refused.to_string().contains("dendrites"),
+            "{refused}"
+        );
+        let refused = check_needs_no_logs(&*world.database, "things", world.range).await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+        world.database.run(&mark(name, 0)).await.unwrap();
+    }
+    world.database.run(&mark("things_too#1", 2)).await.unwrap();
+    check_needs_no_logs(&*world.database, "things", world.range).await.unwrap();
 }
 
 /// Processes that share a table hold one lease together, and one that does not share it comes before or after all of them.

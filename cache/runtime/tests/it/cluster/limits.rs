@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_cache::sql::{Condition, DomainType, Schema, SqlValue, Table, WriteError};
+use lacuna_cache::sql::{Condition, DomainType, Schema, SqlValue, Table, TransactionBuilder, WriteError};
 use lacuna_cache_protocol::{Error, ErrorKind, Interval, Policy, Query};
 
 use crate::cluster::dendrites::{AT_MOST, CUT, Dendrites, places, slot};
@@ -23,6 +23,11 @@ fn is_refusal(why: &Error) -> bool {
         && ["bytes is longer", "16777216", "less at once"].iter().all(|part| text.contains(part))
 }
 
+/// A transaction that a busy machine does not end.
+fn held(dendrites: &Dendrites, table: &Table) -> TransactionBuilder {
+    dendrites.cache.transaction().with_duration(AT_MOST).on(table, "place", CUT..CUT + 9)
+}
+
 async fn refuses_a_long_write(table: &Table, id: i64) {
     let start = Instant::now();
     let refused =
@@ -39,7 +44,7 @@ async fn a_request_that_no_frame_holds_is_refused_at_once() {
     let client = dendrites.client().await.with_patience(Duration::from_secs(5));
     let (far, near) = (dendrites.table_of(&client).await, dendrites.table_at(0).await);
     for (id, table) in [(1, &far), (2, &near)] {
-        let mut open = dendrites.cache.transaction().on(table, "place", CUT..CUT + 9).begin().await.unwrap();
+        let mut open = held(&dendrites, table).begin().await.unwrap();
         refuses_a_long_write(table, 10 + id).await;
         open.insert(table, slot(id, CUT + id)).await.unwrap();
         open.commit().await.unwrap();
@@ -63,7 +68,7 @@ async fn more_conditions_than_a_request_takes_are_refused_by_a_dendrite_too() {
     for table in [dendrites.table_of(&client).await, dendrites.table_at(0).await] {
         let at = |place: i64| table.condition("place", place..=place).unwrap();
         let many: Vec<Condition> = (CUT + 100..CUT + 357).map(at).collect();
-        let mut open = dendrites.cache.transaction().on(&table, "place", CUT..CUT + 9).begin().await.unwrap();
+        let mut open = held(&dendrites, &table).begin().await.unwrap();
         let asked = tokio::time::timeout(SOON, table.get_any(&many)).await;
         let refused = asked.expect("it is refused at once").unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{refused}");

@@ -134,6 +134,7 @@ impl World {
                 self.state.recovered = epoch;
                 self.state.is_buffered = !self.logs.is_empty();
             }
+            StoreCall::Check => {}
             StoreCall::Drained => self.state.is_buffered = false,
             StoreCall::WriteAcross(..) => panic!("there is one range"),
         }

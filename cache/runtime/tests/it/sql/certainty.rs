@@ -264,3 +264,23 @@ async fn a_negative_number_for_an_unsigned_float_is_in_doubt() {
     }
     cache.stop().await.unwrap();
 }
+
+/// MariaDB lets rows refer to a column that is not unique.
+#[tokio::test]
+async fn a_column_that_others_refer_to_is_changed_through_the_database() {
+    let Some(server) = MariaDb::start() else { return };
+    let log = Arc::new(CountingLog::default());
+    let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let sql = "CREATE TABLE parents (id BIGINT PRIMARY KEY, age BIGINT, code BIGINT, KEY (code)); \
+               CREATE TABLE children (id BIGINT PRIMARY KEY, code BIGINT, FOREIGN KEY (code) REFERENCES parents (code)); \
+               INSERT INTO parents VALUES (1, 20, 7); INSERT INTO children VALUES (1, 7)";
+    cache.run_sql(sql).await.unwrap();
+    let parents =
+        cache.table(Schema::new("parents", "id").with_domain("age", DomainType::Integer)).await.unwrap();
+    let row = parents.get("age", 20..=20).await.unwrap().remove(0);
+    let refused = parents.update(&row, [("code", 8.into())]).await;
+    assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+    assert!(log.has(parents.update(&row, [("age", 21.into())])).await, "another column");
+    cache.stop().await.unwrap();
+}

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_cache::sql::{Cache, DomainType, ErrorKind, Options, Schema, Table};
+use lacuna_cache::cluster::{Membership, Net, Secret};
+use lacuna_cache::sql::{Cache, DomainType, ErrorKind, Options, Schema, SqlValue, Table};
 use lacuna_cache_protocol::Policy;
 use lacuna_cache_protocol::embedded::MemoryLog;
 use lacuna_testkit::servers::{MariaDb, Postgres};
@@ -105,5 +106,44 @@ async fn a_stop_without_the_database_says_that_writes_are_left() {
     server.restart();
     let cache = options().open().await.unwrap();
     assert_eq!(ids(&things(&cache).await).await, [1, 2, 3]);
+    cache.stop().await.unwrap();
+}
+
+/// It has lost its lease before it is stopped, and no claim succeeds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dendrite_that_lost_its_lease_says_that_writes_are_left() {
+    let Some(mut server) = Postgres::start() else { return };
+    let (url, log) = (server.url(), Arc::new(MemoryLog::default()));
+    let schema = || Schema::new("things", "id").with_domain("id", DomainType::Integer);
+    let options = || patient(&url).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let start = async || {
+        let cache = options().open().await.unwrap();
+        cache.run_sql("CREATE TABLE IF NOT EXISTS things (id BIGINT PRIMARY KEY, n BIGINT)").await.unwrap();
+        let cuts = schema().cut_before(&[SqlValue::Integer(1_000)]).unwrap();
+        let ranges = Arc::new(cache.shared_ranges("things", &cuts, "127.0.0.1:1").await.unwrap());
+        let transport =
+            Arc::new(Net::new(Secret::new(b"what all dendrites of the tests know").unwrap(), "things"));
+        let membership =
+            Membership { directory: ranges.clone(), transport, address: "127.0.0.1:1".to_owned() };
+        let dendrite = cache.dendrite(schema(), ranges, membership).await.unwrap();
+        let table = cache.table_over(schema(), Arc::new(dendrite.clone())).await.unwrap();
+        (cache, dendrite, table)
+    };
+    let (cache, dendrite, table) = start().await;
+    assert!(ids(&table).await.is_empty());
+    server.kill();
+    for id in 1..=3 {
+        table.insert([("id", id.into()), ("n", 0.into())]).await.unwrap();
+    }
+    // The lease is lost after three seconds, and the claim that follows has five.
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    let left = dendrite.stop().await.unwrap_err();
+    assert!(left.to_string().contains("stay in the logs"), "{left}");
+    drop((table, cache));
+    server.restart();
+    let (cache, dendrite, table) = start().await;
+    assert_eq!(ids(&table).await, [1, 2, 3]);
+    drop(table);
+    dendrite.stop().await.unwrap();
     cache.stop().await.unwrap();
 }
