@@ -166,6 +166,16 @@ impl Writer<'_> {
                     "a day or moment as text depends on the session; give it as a parameter",
                 ));
             }
+            // Beside a column of days in a calculation or a function it takes the type of that column.
+            Value::SingleQuotedString(text)
+                if self.names.dialect == Dialect::Postgres
+                    && kind.is_none_or(|kind| kind.may_mean_now(text))
+                    && ColumnKind::Date.may_mean_now(text) =>
+            {
+                return Err(refused(format!(
+                    "'{text}' may be a moment of the database's clock; give it as a parameter"
+                )));
+            }
             Value::SingleQuotedString(text) => {
                 self.text(&format!("'{}'", text.replace('\'', "''")));
             }

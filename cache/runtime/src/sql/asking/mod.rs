@@ -231,6 +231,13 @@ fn compared(dialect: Dialect, column: Option<(&Schema, usize)>, value: &SqlValue
     let value = schema.fitted(place, value.clone());
     dialect.can_say(&value)?;
     let column = &schema.described[place];
+    if let (Dialect::Postgres, SqlValue::Text(text)) = (dialect, &value)
+        && column.kind.may_mean_now(text)
+    {
+        return Err(Error::invalid_input(format!(
+            "'{text}' is a moment of the database's clock, and a result that depends on it is not cached: give a day or moment"
+        )));
+    }
     let is_text = column.kind.is_cast() || matches!(value, SqlValue::Text(_));
     let padded = Some("bpchar".to_owned()).filter(|_| column.is_blank_padded(dialect));
     Ok(match column.cast.as_ref().or(padded.as_ref()) {

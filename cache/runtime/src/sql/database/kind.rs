@@ -177,6 +177,16 @@ impl ColumnKind {
         }
     }
 
+    /// Whether PostgreSQL may read this text, given as a value of the column, as a moment of its clock.
+    pub(crate) fn may_mean_now(self, text: &str) -> bool {
+        const WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
+        let is_of_time = matches!(self, Self::Date | Self::Moment { .. } | Self::Other);
+        is_of_time
+            && text
+                .split(|letter: char| !letter.is_ascii_alphabetic())
+                .any(|part| WORDS.iter().any(|word| part.eq_ignore_ascii_case(word)))
+    }
+
     /// Whether values are texts in the database's own form, which are cast to the type of the column.
     pub(crate) const fn is_cast(self) -> bool {
         matches!(self, Self::Other | Self::Label { .. } | Self::Json { .. })

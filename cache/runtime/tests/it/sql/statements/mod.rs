@@ -198,6 +198,54 @@ async fn distinct_values_read_as_text_are_refused(dialect: Dialect, url: &str) {
     cache.stop().await.unwrap();
 }
 
+/// What they mean changes while a result is cached.
+async fn texts_that_mean_the_clock_are_refused(url: &str) {
+    let mut plain = Plain::open(url).await;
+    let columns = "id BIGINT PRIMARY KEY, due DATE, at TIMESTAMP, name TEXT";
+    plain.run(&format!("CREATE TABLE tasks ({columns})")).await;
+    plain.run("INSERT INTO tasks VALUES (1, '2020-01-01', '2020-01-01', 'now')").await;
+    let cache = patient(url).open().await.unwrap();
+    let table = cache.table(Schema::new("tasks", "id").with_domain("id", DomainType::Integer)).await.unwrap();
+    let asked = async |condition: &str, values: &[SqlValue]| {
+        table.query(&format!("SELECT id FROM tasks WHERE id < 9 AND {condition}"), values).await
+    };
+    for condition in [
+        "due - 'today' < 7",
+        "coalesce(due, 'Tomorrow') > due",
+        "nullif(due, 'now') IS NULL",
+        "at + 'now' = at",
+    ] {
+        let why = asked(condition, &[]).await.unwrap_err().to_string();
+        assert!(why.contains("clock") || why.contains("operator"), "{condition}: {why}");
+    }
+    for (condition, text) in [("due < $1", "tomorrow"), ("at < $1", " NOW "), ("due = $1", "today")] {
+        let why = asked(condition, &[text.into()]).await.unwrap_err().to_string();
+        assert!(why.contains("clock"), "{condition}: {why}");
+    }
+    for (condition, text) in [("name = $1", "now"), ("due < $1", "2021-01-01"), ("name < $1", "today")] {
+        let found = asked(condition, &[text.into()]).await.unwrap();
+        assert_eq!(found.rows(), [[1.into()]], "{condition}, {text}");
+    }
+    assert_eq!(asked("name = 'now'", &[]).await.unwrap().rows(), [[1.into()]]);
+    cache.stop().await.unwrap();
+}
+
+/// The database leaves their content out, or takes it for SQL, by its version.
+async fn comments_that_are_executed_are_refused(url: &str) {
+    let mut plain = Plain::open(url).await;
+    plain.run("CREATE TABLE remarks (id BIGINT PRIMARY KEY, pay BIGINT)").await;
+    let cache = patient(url).open().await.unwrap();
+    let table =
+        cache.table(Schema::new("remarks", "id").with_domain("id", DomainType::Integer)).await.unwrap();
+    for comment in
+        ["/*!99999 AND pay = 1 */", "/*!50000 AND pay = 1 */", "/*! AND pay = 1 */", "/*M! AND pay = 1 */"]
+    {
+        let why = table.query(&format!("SELECT id FROM remarks WHERE id < 9 {comment}"), &[]).await;
+        assert!(why.unwrap_err().to_string().contains("instruction to the database"), "{comment}");
+    }
+    cache.stop().await.unwrap();
+}
+
 /// `round(numeric, bigint)` is no function of `PostgreSQL`.
 async fn prices_are_rounded_to_as_many_digits_as_a_parameter_says(url: &str) {
     let mut plain = Plain::open(url).await;
@@ -237,6 +285,7 @@ async fn statements_over_ranges_equal_plain_ones_on_postgres() {
     let Some(server) = Postgres::start() else { return };
     statements_equal_plain_ones(Dialect::Postgres, &server.url()).await;
     distinct_values_read_as_text_are_refused(Dialect::Postgres, &server.url()).await;
+    texts_that_mean_the_clock_are_refused(&server.url()).await;
     prices_are_rounded_to_as_many_digits_as_a_parameter_says(&server.url()).await;
 }
 
@@ -245,5 +294,6 @@ async fn statements_over_ranges_equal_plain_ones_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
     statements_equal_plain_ones(Dialect::MariaDb, &server.url()).await;
     distinct_values_read_as_text_are_refused(Dialect::MariaDb, &server.url()).await;
+    comments_that_are_executed_are_refused(&server.url()).await;
     prices_are_rounded_to_as_many_digits_as_a_parameter_says(&server.url()).await;
 }
