@@ -79,6 +79,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             _ => warn!(range, ?ending, "the tenure of the range has ended"),
         }
         self.look_what_is_left();
+        // A tenure that begins in order to stop ends so before it is published.
+        self.may_have_left &= ending != Ending::Stopped;
         let active = self.active.take();
         let is_for_others = active.as_ref().is_some_and(|active| active.is_for_others);
         let was_published = active.is_some_and(|active| active.is_published);

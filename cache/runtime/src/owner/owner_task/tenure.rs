@@ -118,6 +118,9 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
 
     pub(super) fn is_without_claim(&mut self, why: &Error) {
         self.go_without(|| same_error(why));
+        if self.stopping.is_some() {
+            warn!(range = self.handle.range.0, %why, "a range that is to be given up cannot be claimed");
+        }
         if self.gives_up_draining() {
             return self.finish(None);
         }
