@@ -10,7 +10,7 @@
 //! - a dendrite that came before the claim has left its row, which is found;
 //! - a dendrite that comes after the claim finds the lease counted up, and changes nothing.
 //!
-//! So no order of the two admits both. The claim costs three queries more than that of a range, the start of a
+//! So no order of the two admits both. The claim costs five queries more than that of a range, the start of a
 //! dendrite one, and that of the first dendrite a transaction.
 
 use std::sync::Arc;
