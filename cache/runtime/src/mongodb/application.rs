@@ -1,10 +1,10 @@
-//! The effect of a write on a cached result. The database keeps documents as they are given, so no query is
-//! needed.
+//! The effect of a write on a cached result. The database keeps documents as they are given, with two exceptions: it puts
+//! its own time in the place of an empty timestamp, and orders fields.
 
 use std::sync::Arc;
 
 use lacuna_cache_protocol::{Addition, Application, Command, Form, Patch, Query, RangeKey, Value};
-use mongodb::bson::{Bson, Document};
+use mongodb::bson::{Bson, Document, Timestamp};
 
 use crate::mongodb::documents::{ADDED, encode, split};
 use crate::mongodb::domain_key::{integer, key};
@@ -19,7 +19,7 @@ impl Application for Documents {
     fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
         let write = DocumentWrite::read(command).ok();
         let patch = |query: &Query| {
-            let write = write.as_ref().filter(|_| query.form == Form::All)?;
+            let write = write.as_ref().filter(|write| query.form == Form::All && !sets_a_time(write))?;
             let is_certain = match write {
                 DocumentWrite::Insert(document) => {
                     id_order(document.get("_id")?)?;
@@ -71,13 +71,19 @@ impl Documents {
         write: DocumentWrite,
     ) -> Option<Vec<Document>> {
         match write {
-            DocumentWrite::Insert(document) => documents.push(document),
+            DocumentWrite::Insert(document) => documents.push(as_stored(document)),
             DocumentWrite::Delete(seen) => {
                 if let Some(place) = place_of(&documents, &seen)? {
                     documents.remove(place);
                 }
             }
             DocumentWrite::Set { seen, values } => match place_of(&documents, &seen)? {
+                // Servers differ in the order of several new fields.
+                Some(place)
+                    if values.keys().filter(|name| !documents[place].contains_key(name)).count() > 1 =>
+                {
+                    return None;
+                }
                 Some(place) => documents[place].extend(values),
                 None if self.may_be_inside(query, &values)? => return None,
                 None => {}
@@ -109,6 +115,19 @@ impl Documents {
         let is_one_kind = placed.windows(2).all(|two| two[0].0.1.0 == two[1].0.1.0);
         is_one_kind.then(|| placed.into_iter().map(|(_, document)| document).collect())
     }
+}
+
+/// A new document as the database keeps it: its key comes first.
+fn as_stored(mut document: Document) -> Document {
+    let key = document.remove("_id").map(|key| ("_id".to_owned(), key));
+    key.into_iter().chain(document).collect()
+}
+
+/// Whether the database puts a time of its own into the document.
+fn sets_a_time(write: &DocumentWrite) -> bool {
+    let (DocumentWrite::Insert(values) | DocumentWrite::Set { values, .. }) = write else { return false };
+    let empty = Bson::Timestamp(Timestamp { time: 0, increment: 0 });
+    values.values().any(|value| *value == empty)
 }
 
 /// Where the document is whose key the database takes for that of `seen`: 7 is one key whatever the type of the number is. `None` if only
@@ -174,6 +193,24 @@ mod tests {
             None,
             "keys of two kinds"
         );
+    }
+
+    #[test]
+    fn what_the_server_changes_in_a_document_is_read_from_it() {
+        let empty = Timestamp { time: 0, increment: 0 };
+        let stamped = doc! { "_id": 1, "age": 20, "at": empty };
+        assert_eq!(after(&DocumentWrite::Insert(stamped.clone()), &[]), None);
+        let seen = doc! { "_id": 1, "age": 20 };
+        let set = |values| DocumentWrite::Set { seen: seen.clone(), values };
+        assert_eq!(after(&set(doc! { "at": empty }), &[stamped]), None);
+        let nested = doc! { "_id": 1, "age": 20, "of": { "at": empty } };
+        assert_eq!(after(&DocumentWrite::Insert(nested.clone()), &[]), Some(vec![nested]), "only at the top");
+        let turned = doc! { "age": 20, "name": "Anna", "_id": 1 };
+        let stored = after(&DocumentWrite::Insert(turned), &[]).unwrap();
+        assert_eq!(stored[0].keys().collect::<Vec<_>>(), ["_id", "age", "name"]);
+        let one_new = after(&set(doc! { "age": 21, "name": "Bea", "pay": 3 }), &stored).unwrap();
+        assert_eq!(one_new[0].keys().collect::<Vec<_>>(), ["_id", "age", "name", "pay"]);
+        assert_eq!(after(&set(doc! { "z": 1, "a": 2 }), &stored), None, "in an order of the server's");
     }
 
     /// A literal in a program is of 32 bits, and a counter of 64.

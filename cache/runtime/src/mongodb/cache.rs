@@ -9,10 +9,10 @@ use lacuna_cache_protocol::embedded::{MemoryCache, SteadyClock};
 use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator};
 use lacuna_cache_protocol::{Config, Policy};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
-use mongodb::bson::doc;
+use mongodb::bson::{Document, doc};
 use mongodb::options::{ClientOptions, ReadPreference, SelectionCriteria, WriteConcern};
 use mongodb::results::CollectionType;
-use mongodb::{Client, Database};
+use mongodb::{Client, Database, IndexModel};
 
 use crate::mongodb::application::Documents;
 use crate::mongodb::collection::Collection;
@@ -140,7 +140,7 @@ impl Cache {
     /// `Unavailable` if the database does not answer.
     pub async fn collection(&self, schema: Schema) -> Result<Collection> {
         schema.check()?;
-        self.check_order(&schema.collection).await?;
+        self.check_kind(&schema.collection).await?;
         let (fences, schema) = (Fences::new(&self.database), Arc::new(schema));
         let range = fences.range_of(&schema.collection).await?;
         let store = FencedCollection {
@@ -173,8 +173,9 @@ impl Cache {
         Ok(Collection::new(cache, schema))
     }
 
-    /// Views are a second way to the same documents, and a collation does not order texts by their bytes.
-    async fn check_order(&self, name: &str) -> Result<()> {
+    /// Views are a second way to the same documents, a collation does not order texts by their bytes, and what the database
+    /// removes of its own accord would stay in results.
+    async fn check_kind(&self, name: &str) -> Result<()> {
         let mut found =
             self.database.list_collections().filter(doc! { "name": name }).await.map_err(error_of)?;
         if !found.advance().await.map_err(error_of)? {
@@ -186,6 +187,15 @@ impl Cache {
                 "{name} is a view, or has a collation: use a plain collection, which is ordered by bytes"
             );
             return Err(Error::invalid_input(message));
+        }
+        if known.options.capped == Some(true) {
+            let message = format!("{name} is capped: its oldest documents are removed without a write");
+            return Err(Error::invalid_input(message));
+        }
+        let mut indexes =
+            self.database.collection::<Document>(name).list_indexes().await.map_err(error_of)?;
+        while indexes.advance().await.map_err(error_of)? {
+            check_index(name, &indexes.deserialize_current().map_err(error_of)?)?;
         }
         Ok(())
     }
@@ -211,9 +221,36 @@ impl Cache {
     }
 }
 
+fn check_index(collection: &str, index: &IndexModel) -> Result<()> {
+    let options = index.options.as_ref();
+    if options.is_none_or(|options| options.expire_after.is_none()) {
+        return Ok(());
+    }
+    let name = options.and_then(|options| options.name.as_deref()).unwrap_or_default();
+    let message = format!(
+        "documents of {collection} expire by the index {name} (expireAfterSeconds), without a write: drop it, and delete through \
+         the cache"
+    );
+    Err(Error::invalid_input(message))
+}
+
 #[cfg(test)]
 mod tests {
+    use mongodb::options::IndexOptions;
+
     use super::*;
+
+    #[test]
+    fn an_index_by_which_documents_expire_is_refused() {
+        let index = |options| IndexModel::builder().keys(doc! { "at": 1 }).options(options).build();
+        let named = IndexOptions::builder().name("by_age".to_owned());
+        let seconds = Duration::from_secs(60);
+        let expiring = index(Some(named.clone().expire_after(seconds).build()));
+        let why = check_index("people", &expiring).unwrap_err();
+        assert!(why.to_string().contains("by_age") && why.to_string().contains("people"), "{why}");
+        check_index("people", &index(Some(named.build()))).unwrap();
+        check_index("people", &index(None)).unwrap();
+    }
 
     #[tokio::test]
     async fn reads_are_those_of_the_primary_whatever_the_url_says() {

@@ -110,6 +110,12 @@ async fn bad_input_is_a_typed_error() {
     is_refused(people.update(&doc! { "_id": 1 }, doc! { "age.x": 5 }).await, ErrorKind::InvalidInput);
     let again = cache.collection(Schema::new("people").with_domain("age", DomainType::Integer)).await;
     assert_eq!(kind(again.unwrap_err()), ErrorKind::Conflict);
+    let client = ::mongodb::Client::with_uri_str(server.url()).await.unwrap();
+    let plain = client.default_database().unwrap();
+    plain.create_collection("recent").capped(true).size(1 << 20).await.unwrap();
+    let recent = cache.collection(Schema::new("recent").with_domain("age", DomainType::Integer)).await;
+    let why = recent.unwrap_err();
+    assert!(why.kind() == ErrorKind::InvalidInput && why.to_string().contains("capped"), "{why}");
     let back = Options::new(server.url()).with_policy(Policy::WriteBack).open().await;
     assert_eq!(kind(back.unwrap_err()), ErrorKind::Unsupported);
     assert_eq!(
