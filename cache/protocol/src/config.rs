@@ -46,6 +46,9 @@ pub struct Config {
     pub max_buffered: usize,
     /// Known-empty intervals to keep.
     pub max_gaps: usize,
+    /// Whether an answer of the cache server shows that no other owner has taken over. One that is this owner's alone shows
+    /// nothing.
+    pub lookups_prove: bool,
     /// Largest percentage of rows that a new entry may share with another (β).
     pub beta: u8,
     /// Largest result to cache, in bytes.
@@ -100,6 +103,7 @@ impl Config {
             apply_pause: 0,
             max_buffered: 1_024,
             max_gaps: 10_000,
+            lookups_prove: true,
             beta: 100,
             largest_value: 1 << 20,
             patch_room: 1_024,

@@ -123,7 +123,8 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn read_cache_answered(&mut self, task: TaskId, reply: CacheReply) {
         let Some(read) = self.reads.get_mut(&task) else { return };
-        read.is_proven |= matches!(reply, CacheReply::Found(_) | CacheReply::Leased | CacheReply::Busy);
+        read.is_proven |= self.config.lookups_prove
+            && matches!(reply, CacheReply::Found(_) | CacheReply::Leased | CacheReply::Busy);
         match reply {
             CacheReply::Found(value) => self.read_found(task, &value),
             CacheReply::Leased => self.flush_and_query(task),

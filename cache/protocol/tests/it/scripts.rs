@@ -274,6 +274,23 @@ fn a_late_look_at_the_fence_changes_nothing() {
     OneOwner::started(&mut servers, Config { log_count: 0, ..Config::new(Policy::WriteThrough) }, 2);
 }
 
+/// Its answers show nothing of other owners, so the store's fence is looked at after the rows were read.
+#[test]
+fn a_cache_server_of_one_owner_alone_proves_nothing() {
+    for (policy, checks) in [(Policy::WriteBack, 1), (Policy::WriteThrough, 0)] {
+        let mut servers = Servers::new(policy, None);
+        let config = Config { lookups_prove: false, ..Config::new(policy) };
+        let mut owner = OneOwner::started(&mut servers, config, 1);
+        owner.holds = |action| matches!(action, Action::Store(_, _, StoreCall::Check));
+        let read = owner.ask(&mut servers, &query());
+        let held = std::mem::take(&mut owner.held);
+        assert_eq!(held.len(), checks, "{policy:?}");
+        assert_eq!(owner.value(read).is_some(), checks == 0, "{policy:?}: it waits for the look");
+        held.into_iter().for_each(|check| owner.let_one_go(&mut servers, check));
+        assert!(owner.value(read).is_some(), "{policy:?}");
+    }
+}
+
 #[test]
 fn hits_count_only_under_the_epoch_of_the_route() {
     let mut servers = Servers::new(Policy::WriteAround, None);

@@ -95,6 +95,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         if ending == Ending::LogsMissing && self.claims == Claims::OnDemand {
             // Its lease runs out. To give it back would say that the store has every write.
             self.refused_until_ms = self.handle.now_ms().saturating_add(LOGS_PAUSE_MS);
+            self.answer_durable(WriteOutcome::Unknown);
             return send_away(&mut self.waiting_for_tenure, logs_missing);
         }
         let may_give_back = self.claims == Claims::OnDemand && ending == Ending::Stopped;
@@ -139,7 +140,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     pub(super) fn look_what_is_left(&mut self) {
         if let Some(active) = &self.active {
             self.may_have_left = self.config.policy == Policy::WriteBack
-                && !(active.is_published && active.owner.buffered().is_empty());
+                && !(active.has_served && active.owner.buffered().is_empty());
         }
     }
 

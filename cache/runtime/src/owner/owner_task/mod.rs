@@ -54,7 +54,10 @@ struct ActiveTenure<A> {
     cache: Arc<dyn CacheServer>,
     until_ms: u64,
     is_bypass: bool,
+    /// Whether the hit path knows it, until its lease now ends.
     is_published: bool,
+    /// Whether it was ever published: then the owner knows all that the logs have.
+    has_served: bool,
     /// Whether it was asked to stop: it takes no more requests.
     is_leaving: bool,
     /// Whether another process should have the range then.
@@ -93,6 +96,8 @@ pub(crate) struct OwnerTask<A> {
     stopping: Option<Stopping>,
     /// Whether the logs may have acknowledged writes that the store lacks, for the next tenure to apply.
     may_have_left: bool,
+    /// Whether the last claim found another process.
+    was_elsewhere: bool,
     /// Until when this task claims nothing, so that a process with the logs that are missing here can.
     refused_until_ms: u64,
     is_done: bool,
@@ -129,6 +134,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             ticks: 0,
             stopping: None,
             may_have_left: false,
+            was_elsewhere: false,
             refused_until_ms: 0,
             is_done: false,
         }
@@ -332,7 +338,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         if active.is_published || !active.owner.is_serving() {
             return;
         }
-        active.is_published = true;
+        (active.is_published, active.has_served) = (true, true);
         self.failures = 0;
         let (epoch, cache, until_ms) = (active.tenure.epoch, active.cache.clone(), active.until_ms);
         let entries = active.owner.entry_reader();

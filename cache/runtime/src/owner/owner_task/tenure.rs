@@ -82,12 +82,15 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 "no cache server answers: the range is served by the store alone"
             );
             count(&self.handle.counters.bypasses);
-            // Without a cache server no fence proves the tenure, so known-empty intervals are not answers.
+            // Without a cache server no fence proves the tenure, so known-empty intervals are not answers, and rows are only after a
+            // look at the fence in the store.
             config.max_gaps = 0;
+            config.lookups_prove = false;
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
         let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
-        let (is_published, is_leaving, is_for_others) = (false, false, false);
+        let (is_published, has_served, is_leaving, is_for_others) = (false, false, false, false);
+        self.was_elsewhere = false;
         self.active = Some(ActiveTenure {
             owner,
             tenure,
@@ -95,6 +98,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             until_ms,
             is_bypass,
             is_published,
+            has_served,
             is_leaving,
             is_for_others,
         });
@@ -106,17 +110,20 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         }
     }
 
-    /// Another process has the range, or was faster. One that still has it after a while has whatever the logs have for it.
+    /// Another process has the range, or was faster. One that still has it after a while has whatever the logs have for it; a claim
+    /// may also have lost a race with a renewal of this task's own former tenure.
     pub(super) fn is_elsewhere(&mut self) {
         self.go_without(|| Error::unavailable("another process owns the range"));
+        let is_still_there = std::mem::replace(&mut self.was_elsewhere, true);
         if self.gives_up_draining() {
-            self.may_have_left = false;
+            self.may_have_left &= !is_still_there;
             return self.finish(None);
         }
         self.claim_if_wanted();
     }
 
     pub(super) fn is_without_claim(&mut self, why: &Error) {
+        self.was_elsewhere = false;
         self.go_without(|| same_error(why));
         if self.stopping.is_some() {
             warn!(range = self.handle.range.0, %why, "a range that is to be given up cannot be claimed");

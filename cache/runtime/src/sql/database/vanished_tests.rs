@@ -131,6 +131,26 @@ async fn a_claim_ends_when_the_host_of_mariadb_vanishes() {
     a_claim_ends(&server.url()).await;
 }
 
+/// A server does not notice that its client has given up while it waits for a lock: each renewal would leave a connection there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn renewals_that_wait_for_a_lock_end_at_postgres_too() {
+    let Some(server) = Postgres::start() else { return };
+    let database = open(&server.url()).await.unwrap();
+    let lease = lease(&database).await;
+    let tenure = claimed(&lease).await;
+    let mut stranger = database.begin().await.unwrap();
+    stranger.query(&Statement::new("SELECT range_id FROM lacuna_lease FOR UPDATE")).await.unwrap();
+    for _ in 0..2 {
+        let renewed = in_time("a renewal", lease.renew(RANGE, tenure.epoch)).await;
+        assert!(renewed.is_err(), "{renewed:?}");
+    }
+    let waiting = Statement::new("SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    let waiting = database.query(&waiting).await.unwrap();
+    assert!(waiting.is_empty(), "{waiting:?}");
+    stranger.rollback().await;
+    assert!(lease.renew(RANGE, tenure.epoch).await.unwrap());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_recovers_when_the_host_of_postgres_is_back() {
     let Some(server) = Postgres::start() else { return };

@@ -92,10 +92,20 @@ pub(crate) async fn leave_to_dendrites(database: &dyn Database, table: &str) -> 
     open.commit().await.map_err(error)
 }
 
-fn left_in_logs(whose: &str, table: &str) -> Error {
+fn left_by_a_process(table: &str) -> Error {
     let message = format!(
-        "{whose} the table {table} and did not stop in order, so that logs may have acknowledged writes that the database \
+        "a process with write-back had the table {table} and did not stop in order, so that logs may have acknowledged writes that the database \
          lacks: start the same again, with write-back and the same log servers, and stop it in order"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
+fn left_by_dendrites(table: &str, range: i64) -> Error {
+    let message = format!(
+        "dendrites with write-back had the table {table} and did not stop in order, so that logs may have acknowledged writes that \
+         the database lacks: start them again, with write-back and the same log servers, wait until they serve all ranges, and stop \
+         them in order. If the logs are lost, or no dendrite has that range any more: UPDATE lacuna_fence SET is_buffered = 0 WHERE \
+         range_id = {range}"
     );
     Error::new(ErrorKind::Conflict, message)
 }
@@ -106,7 +116,7 @@ async fn check_whole_drained(database: &dyn Database, table: &str, range: RangeI
     let asked = database.dialect().statement(sql, &[i64::from(range.0).into()]);
     let found = database.query(&asked).await.map_err(|failure| failure.error)?;
     let is_left = found.concat() == [SqlValue::Integer(Buffering::Whole as i64)];
-    if is_left { Err(left_in_logs("a process with write-back had", table)) } else { Ok(()) }
+    if is_left { Err(left_by_a_process(table)) } else { Ok(()) }
 }
 
 /// The ranges of the table that dendrites had, other than the first.
@@ -119,8 +129,10 @@ async fn drained_parts(database: &dyn Database, table: &str) -> Result<Vec<Range
     for row in database.query(&rows).await.map_err(|failure| failure.error)? {
         let [SqlValue::Integer(range), name, SqlValue::Integer(mark)] = &row[..] else { continue };
         let part = text(name.clone()).and_then(|name| part_of(&name, table));
-        if part.is_some() && *mark == Buffering::Cut as i64 {
-            return Err(left_in_logs("dendrites with write-back had", table));
+        // Only dendrites have other ranges than the first.
+        let is_theirs = |part: u32| *mark == Buffering::Cut as i64 || (part > 0 && *mark != 0);
+        if part.is_some_and(is_theirs) {
+            return Err(left_by_dendrites(table, *range));
         }
         if part.is_some_and(|part| part > 0) {
             parts.extend(u32::try_from(*range).ok().map(RangeId));
@@ -154,6 +166,9 @@ async fn supersede(database: &dyn Database, range: RangeId, epoch: Epoch) -> Res
     let sql = "UPDATE lacuna_fence SET epoch = {}, recovered = {} WHERE range_id = {}";
     let raise = dialect.statement(sql, &[integer(epoch.0), integer(epoch.0), number.into()]);
     let mut open = database.begin().await?;
+    if let Some(impatiently) = dialect.impatiently() {
+        open.execute(&Statement::new(impatiently)).await?;
+    }
     open.execute(&raise).await?;
     raise_slots(&mut *open, dialect, range, epoch).await?;
     open.commit().await
@@ -270,8 +285,8 @@ impl WholeTables {
     ) -> Result<bool, Failure> {
         let (dialect, number) = (self.database.dialect(), i64::from(range.0));
         let mut open = self.database.begin().await?;
-        if let Some(durably) = dialect.durably() {
-            open.execute(&Statement::new(durably)).await?;
+        for setting in dialect.durably().into_iter().chain(dialect.impatiently()) {
+            open.execute(&Statement::new(setting)).await?;
         }
         // A range that was never held stays so: it is claimed at its first request.
         let after = if lease.was_held() { epoch } else { 0 };

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_cache::cluster::{Membership, Net, Secret};
-use lacuna_cache::sql::{Cache, DomainType, ErrorKind, Options, Schema, SqlValue, Table};
-use lacuna_cache_protocol::Policy;
+use lacuna_cache::cluster::{Dendrite, Membership, Net, Secret};
+use lacuna_cache::sql::{Cache, DomainType, ErrorKind, Options, Rows, Schema, SqlValue, Table};
 use lacuna_cache_protocol::embedded::MemoryLog;
+use lacuna_cache_protocol::{Policy, Result};
 use lacuna_testkit::servers::{MariaDb, Postgres};
 
 use crate::sql::world::{AT_MOST, patient};
@@ -22,7 +22,7 @@ async fn ids(things: &Table) -> Vec<i64> {
 
 /// Acknowledges three writes while `lock` keeps the database from taking them, and dies.
 fn dies_with_buffered_writes(options: Options, url: &str, lock: &str) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let stranger = runtime.block_on(patient(url).open()).unwrap();
     runtime.block_on(stranger.run_sql("CREATE TABLE things (id BIGINT PRIMARY KEY, n BIGINT)")).unwrap();
     let (cache, table) = runtime.block_on(async {
@@ -109,26 +109,31 @@ async fn a_stop_without_the_database_says_that_writes_are_left() {
     cache.stop().await.unwrap();
 }
 
+fn schema() -> Schema {
+    Schema::new("things", "id").with_domain("id", DomainType::Integer)
+}
+
+/// A dendrite of a process of its own, and the table as clients of that process see it.
+async fn dendrite(options: Options, address: &str) -> (Cache, Dendrite, Table) {
+    let cache = options.open().await.unwrap();
+    cache.run_sql("CREATE TABLE IF NOT EXISTS things (id BIGINT PRIMARY KEY, n BIGINT)").await.unwrap();
+    let cuts = schema().cut_before(&[SqlValue::Integer(1_000)]).unwrap();
+    let ranges = Arc::new(cache.shared_ranges("things", &cuts, address).await.unwrap());
+    let transport =
+        Arc::new(Net::new(Secret::new(b"what all dendrites of the tests know").unwrap(), "things"));
+    let membership = Membership { directory: ranges.clone(), transport, address: address.to_owned() };
+    let dendrite = cache.dendrite(schema(), ranges, membership).await.unwrap();
+    let table = cache.table_over(schema(), Arc::new(dendrite.clone())).await.unwrap();
+    (cache, dendrite, table)
+}
+
 /// It has lost its lease before it is stopped, and no claim succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dendrite_that_lost_its_lease_says_that_writes_are_left() {
     let Some(mut server) = Postgres::start() else { return };
     let (url, log) = (server.url(), Arc::new(MemoryLog::default()));
-    let schema = || Schema::new("things", "id").with_domain("id", DomainType::Integer);
     let options = || patient(&url).with_policy(Policy::WriteBack).with_log_server(log.clone());
-    let start = async || {
-        let cache = options().open().await.unwrap();
-        cache.run_sql("CREATE TABLE IF NOT EXISTS things (id BIGINT PRIMARY KEY, n BIGINT)").await.unwrap();
-        let cuts = schema().cut_before(&[SqlValue::Integer(1_000)]).unwrap();
-        let ranges = Arc::new(cache.shared_ranges("things", &cuts, "127.0.0.1:1").await.unwrap());
-        let transport =
-            Arc::new(Net::new(Secret::new(b"what all dendrites of the tests know").unwrap(), "things"));
-        let membership =
-            Membership { directory: ranges.clone(), transport, address: "127.0.0.1:1".to_owned() };
-        let dendrite = cache.dendrite(schema(), ranges, membership).await.unwrap();
-        let table = cache.table_over(schema(), Arc::new(dendrite.clone())).await.unwrap();
-        (cache, dendrite, table)
-    };
+    let start = || dendrite(options(), "127.0.0.1:1");
     let (cache, dendrite, table) = start().await;
     assert!(ids(&table).await.is_empty());
     server.kill();
@@ -146,4 +151,73 @@ async fn a_dendrite_that_lost_its_lease_says_that_writes_are_left() {
     drop(table);
     dendrite.stop().await.unwrap();
     cache.stop().await.unwrap();
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// A dendrite has buffered writes and dies.
+fn a_dendrite_dies_with_buffered_writes(options: Options, server: &mut Postgres) {
+    let runtime = runtime();
+    let (cache, dendrite, table) = runtime.block_on(dendrite(options, "127.0.0.1:1"));
+    assert!(runtime.block_on(ids(&table)).is_empty());
+    server.kill();
+    for id in 1..=3 {
+        runtime.block_on(table.insert([("id", id.into()), ("n", 0.into())])).unwrap();
+    }
+    runtime.shutdown_background();
+    drop((cache, dendrite, table));
+    server.restart();
+}
+
+/// Asks until the answer is one that is waited for.
+async fn until<T>(table: &Table, wanted: impl Fn(Result<Rows>) -> Result<T>) -> T {
+    let start = Instant::now();
+    loop {
+        match wanted(table.get("id", 0..=99).await) {
+            Ok(found) => return found,
+            Err(why) => assert!(start.elapsed() < AT_MOST, "{why}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// It may not serve, and keeps the range from no other, however often it is asked.
+async fn leaves_the_range(url: &str, with_logs: Options) {
+    let without = Options::new(url).with_patience(Duration::from_secs(1));
+    let (without, poor, shown) = dendrite(without, "127.0.0.1:2").await;
+    let refused = until(&shown, |read| match read {
+        Err(why) if why.kind() == ErrorKind::Conflict => Ok(why),
+        other => Err(other.expect_err("it has no logs")),
+    });
+    let refused = refused.await;
+    assert!(refused.to_string().contains("the same log servers"), "{refused}");
+    let asking = shown.clone();
+    let asked = tokio::spawn(async move {
+        loop {
+            drop(asking.get("id", 0..=99).await);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let (cache, rich, table) = dendrite(with_logs, "127.0.0.1:3").await;
+    assert_eq!(ids(&table).await, [1, 2, 3], "none is void");
+    rich.stop().await.unwrap();
+    asked.abort();
+    // After an end in order no logs are needed.
+    assert_eq!(until(&shown, |read| read).await.len(), 3);
+    drop((table, shown));
+    poor.stop().await.unwrap();
+    cache.stop().await.unwrap();
+    without.stop().await.unwrap();
+}
+
+#[test]
+fn a_dendrite_without_logs_leaves_a_range_to_one_that_has_them() {
+    let Some(mut server) = Postgres::start() else { return };
+    let (url, log) = (server.url(), Arc::new(MemoryLog::default()));
+    let with_logs = || patient(&url).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    // The server goes with the thread that starts it.
+    a_dendrite_dies_with_buffered_writes(with_logs(), &mut server);
+    runtime().block_on(leaves_the_range(&url, with_logs()));
 }

@@ -241,9 +241,13 @@ async fn storms_over_redis(dialect: Dialect, url: &str, keys: Keys) {
         let load = match keys {
             Keys::Integer if policy == Policy::WriteAround => Load::Steady,
             Keys::Integer => Load::Changing,
-            Keys::Uuid | Keys::Bytes | Keys::Text => {
-                // One of the types of keys, so that results are put together on each database.
-                options = options.with_beta(if keys == Keys::Text { 100 } else { 0 });
+            Keys::Text => {
+                options = options.with_beta(100);
+                Load::Steady
+            }
+            // Here results are put together on each database, and most are deleted soon.
+            Keys::Uuid | Keys::Bytes => {
+                options = options.with_beta(0).with_max_entries(8);
                 Load::Steady
             }
         };

@@ -178,6 +178,20 @@ async fn only_what_a_transaction_holds_waits_for_it() {
     bank.cache.transaction().on(&bank.accounts, "id", 4..=5).begin().await.unwrap().commit().await.unwrap();
 }
 
+/// It was never sent, and its caller learns that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_only_waited_for_a_transaction_is_not_done() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        let bank = Bank::open(policy).await;
+        let open = bank.cache.transaction().on_all(&bank.accounts).with_duration(LONG).begin().await.unwrap();
+        let late = bank.accounts.insert(account(10, 100)).await;
+        assert!(matches!(late, Err(WriteError::NotDone(_))), "{policy:?}: {late:?}");
+        open.rollback().await;
+        assert_eq!(bank.all().await.0.len(), 10, "{policy:?}");
+        bank.cache.stop().await.unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_transaction_does_not_hold_is_refused_with_the_way_to_hold_it() {
     let bank = Bank::open(Policy::WriteThrough).await;
