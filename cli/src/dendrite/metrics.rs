@@ -27,7 +27,7 @@ impl Monitored for Serving {
 /// Whether the database answers: without it no range can be claimed, and only hits are served.
 async fn check(serving: &Serving) -> lacuna_cache_protocol::Result<()> {
     for (_, cache) in &serving.caches {
-        let asked = tokio::time::timeout(PATIENCE, cache.run_sql("SELECT 1")).await;
+        let asked = tokio::time::timeout(PATIENCE, cache.check_database()).await;
         asked.unwrap_or_else(|_| {
             Err(lacuna_cache_protocol::Error::unavailable("the store does not answer"))
         })?;

@@ -108,10 +108,11 @@ impl Serving {
 
     /// Closes all connections, those that others share at last.
     async fn close(&self) -> Result<()> {
+        let mut closed = Ok(());
         for (_, cache) in self.caches.iter().rev() {
-            cache.stop().await?;
+            closed = closed.and(cache.stop().await);
         }
-        Ok(())
+        closed
     }
 }
 

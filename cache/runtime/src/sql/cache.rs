@@ -19,6 +19,7 @@ use crate::sql::file_tenures::FileTenures;
 use crate::sql::options::Options;
 use crate::sql::registry::Registry;
 use crate::sql::schema::Schema;
+use crate::sql::statement::Statement;
 use crate::sql::table::Table;
 use crate::sql::table_lease::TableLease;
 use crate::sql::watchdog::{Family, Watchdog};
@@ -297,12 +298,22 @@ impl Cache {
         }
     }
 
-    /// Runs statements at the database, past the cache: for creating tables, not for writes to registered ones.
+    /// Runs statements at the database, past the cache: for creating tables, not for writes to registered ones. What they
+    /// set for their session ends with it, unless the database is one in memory.
     ///
     /// # Errors
     /// `InvalidInput` with the message of the database if it refuses them.
     pub async fn run_sql(&self, sql: &str) -> Result<()> {
         self.database.run(sql).await.map_err(|failure: Failure| failure.error)
+    }
+
+    /// Asks the database for nothing, to see whether it answers.
+    ///
+    /// # Errors
+    /// `Unavailable` if it does not.
+    pub async fn check_database(&self) -> Result<()> {
+        let asked = self.database.query(&Statement::new("SELECT 1")).await;
+        asked.map(drop).map_err(|failure: Failure| failure.error)
     }
 
     /// Counters since it was opened, over all tables.

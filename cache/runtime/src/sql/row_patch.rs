@@ -181,7 +181,10 @@ impl TableRows {
         let dialect = self.schema.dialect.unwrap_or(Dialect::Sqlite);
         let mut places = self.schema.key_places().zip(key);
         key.len() == self.schema.keys.len()
-            && places.all(|(place, value)| self.schema.described[place].kind.is_as_read(value, dialect))
+            && places.all(|(place, value)| {
+                let column = &self.schema.described[place];
+                !column.is_changed && column.kind.is_as_read(value, dialect)
+            })
     }
 
     /// Whether a row with these registered values was in the result; `None` if only the database knows.

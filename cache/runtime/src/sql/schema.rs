@@ -113,6 +113,15 @@ impl Schema {
                 self.table
             )));
         }
+        if let Some((name, doubt)) =
+            columns.iter().zip(&kinds).find_map(|(name, kind)| Some((name, kind.doubt.as_ref()?)))
+        {
+            return Err(Error::invalid_input(format!(
+                "{name} of {} is computed at each read, and `{doubt}` may make it another value without a write: leave it out (see \
+                 `with_only`)",
+                self.table
+            )));
+        }
         self.has_all_columns = columns.len() == described.columns.len();
         self.columns = columns.into();
         self.described = kinds;

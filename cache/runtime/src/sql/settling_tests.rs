@@ -23,6 +23,8 @@ fn column(kind: ColumnKind) -> Column {
         kind,
         is_changed: false,
         is_generated: false,
+        is_hidden: false,
+        doubt: None,
         declared: String::new(),
         cast: None,
         order: TextOrder::Bytes,

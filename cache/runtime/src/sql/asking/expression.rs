@@ -120,7 +120,12 @@ impl Writer<'_> {
                 self.comparable(expr)?;
                 self.text("(").operand(expr, None)?;
                 grouped(pattern)?;
-                self.text(if *negated { " NOT LIKE " } else { " LIKE " }).operand(pattern, None)?;
+                self.text(if *negated { " NOT LIKE " } else { " LIKE " });
+                match &**pattern {
+                    // It stays a text, whatever it says.
+                    Expr::Value(pattern) => self.pattern(&pattern.value)?,
+                    pattern => self.operand(pattern, None)?,
+                }
                 self.text(")");
                 Ok(())
             }
@@ -147,6 +152,20 @@ impl Writer<'_> {
             self.text(if nth > 0 { ", " } else { "" }).operand(expr, column)?;
         }
         Ok(())
+    }
+
+    fn pattern(&mut self, value: &Value) -> Result<()> {
+        match value {
+            Value::SingleQuotedString(text) => {
+                self.quoted(text);
+                Ok(())
+            }
+            other => self.value(other, None),
+        }
+    }
+
+    fn quoted(&mut self, text: &str) {
+        self.text(&format!("'{}'", text.replace('\'', "''")));
     }
 
     fn value(&mut self, value: &Value, column: Option<usize>) -> Result<()> {
@@ -176,9 +195,7 @@ impl Writer<'_> {
                     "'{text}' may be a moment of the database's clock; give it as a parameter"
                 )));
             }
-            Value::SingleQuotedString(text) => {
-                self.text(&format!("'{}'", text.replace('\'', "''")));
-            }
+            Value::SingleQuotedString(text) => self.quoted(text),
             Value::Boolean(true) => {
                 self.text("TRUE");
             }

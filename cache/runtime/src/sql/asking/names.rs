@@ -105,6 +105,11 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Tables of MariaDB differ by case where its files do.
+    pub(super) fn is_same_table(&self, one: &str, other: &str) -> bool {
+        if self.dialect == Dialect::Sqlite { one.eq_ignore_ascii_case(other) } else { one == other }
+    }
+
     pub(super) fn is_same(&self, one: &str, other: &str) -> bool {
         if self.dialect == Dialect::Postgres { one == other } else { one.eq_ignore_ascii_case(other) }
     }

@@ -237,7 +237,8 @@ fn projection_of<'e>(
     for item in projection {
         match item {
             SelectItem::Wildcard(options) if *options == WildcardAdditionalOptions::default() => {
-                for place in names.order.iter().flat_map(|number| names.places(*number)) {
+                let all = names.order.iter().flat_map(|number| names.places(*number));
+                for place in all.filter(|place| !names.described(*place).is_hidden) {
                     let name = names.name_of(place).to_owned();
                     output(writer, &mut outputs, Selected::Column(place), name)?;
                 }

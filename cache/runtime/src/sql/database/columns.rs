@@ -4,17 +4,19 @@ use std::collections::BTreeSet;
 
 use lacuna_cache_protocol::{Error, Result};
 
+use super::computed::doubt;
 use super::describe::ask;
 use super::table_name::TableName;
 use super::{Column, ColumnKind, Database, Dialect, TextOrder};
 use crate::sql::sql_value::SqlValue;
 
-/// For each column, as texts: name, declared type, the type without its length, `e` for an enumeration, `s` if the
-/// database alone sets it, how texts are compared, `t` if an index serves ranges. SQLite compares the bytes of the
+/// For each column, as texts: name, declared type, the type without its length, `e` for an enumeration or `h` if `*` leaves it out,
+/// `s` if the database alone sets it, how texts are compared, `t` if an index serves ranges, and the expression by which each read
+/// computes it, where that may depend on more than the row. SQLite compares the bytes of the
 /// encoding of its file.
 const SQLITE: &str = "\
     SELECT x.name, x.type, '', '', CASE WHEN hidden IN (2, 3) THEN 's' ELSE '' END, \
-      CASE WHEN e.encoding <> 'UTF-8' THEN 'foreign' ELSE '' END || CASE WHEN m.sql LIKE '%collate%' THEN '' ELSE ' exact' END, 't' \
+      CASE WHEN e.encoding <> 'UTF-8' THEN 'foreign' ELSE '' END || CASE WHEN m.sql LIKE '%collate%' THEN '' ELSE ' exact' END, 't', '' \
     FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x, pragma_encoding AS e WHERE m.name = ?1 AND m.type = 'table' AND hidden <> 1";
 
 /// A domain is described by the type it stands for. `C` has the order of bytes, and so have the collations of
@@ -45,7 +47,7 @@ const POSTGRES: &str = "\
           THEN 'pattern' \
         ELSE 'collated' END || CASE WHEN is_exact THEN ' exact' ELSE '' END, \
       CASE WHEN EXISTS (SELECT FROM indexes WHERE num = attnum AND (texts.num IS NULL OR opfname = 'text_pattern_ops' \
-        OR (opfname = 'text_ops' AND (has_bytes OR indexes.collation_id = 950)))) THEN 't' ELSE '' END \
+        OR (opfname = 'text_ops' AND (has_bytes OR indexes.collation_id = 950)))) THEN 't' ELSE '' END, '' \
     FROM base JOIN pg_type ON pg_type.oid = base.id AND typtype <> 'd' \
     JOIN pg_attribute ON attrelid = to_regclass($1::text) AND attnum = base.num LEFT JOIN texts ON texts.num = attnum \
     ORDER BY attnum";
@@ -54,14 +56,16 @@ const POSTGRES: &str = "\
 const MARIADB: &str = "\
     SELECT COLUMN_NAME, CASE WHEN EXISTS (SELECT 1 FROM information_schema.CHECK_CONSTRAINTS AS k \
         WHERE k.CONSTRAINT_SCHEMA = c.TABLE_SCHEMA AND k.TABLE_NAME = c.TABLE_NAME \
-        AND k.CHECK_CLAUSE = CONCAT('json_valid(`', c.COLUMN_NAME, '`)')) THEN 'json' ELSE COLUMN_TYPE END, '', '', \
+        AND k.CHECK_CLAUSE = CONCAT('json_valid(`', c.COLUMN_NAME, '`)')) THEN 'json' ELSE COLUMN_TYPE END, '', \
+      CASE WHEN EXTRA LIKE '%INVISIBLE%' THEN 'h' ELSE '' END, \
       CASE WHEN EXTRA LIKE '%GENERATED%' THEN 's' ELSE '' END, \
       CASE WHEN COLLATION_NAME = 'utf8mb4_nopad_bin' THEN 'bytes exact' WHEN COLLATION_NAME = 'utf8mb4_bin' THEN 'padded' \
         WHEN COLLATION_NAME IN ('utf8mb4_general_ci', 'utf8mb4_general_nopad_ci') THEN 'prefixed' ELSE 'collated' END, \
       CASE WHEN COALESCE(COLLATION_NAME, 'utf8mb4_bin') IN \
         ('utf8mb4_nopad_bin', 'utf8mb4_bin', 'utf8mb4_general_ci', 'utf8mb4_general_nopad_ci') AND EXISTS (SELECT 1 FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA \
         AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME AND SEQ_IN_INDEX = 1 \
-        AND INDEX_TYPE = 'BTREE') THEN 't' ELSE '' END \
+        AND INDEX_TYPE = 'BTREE') THEN 't' ELSE '' END, \
+      CASE WHEN EXTRA LIKE '%VIRTUAL%' THEN COALESCE(GENERATION_EXPRESSION, '') ELSE '' END \
     FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ? ORDER BY ORDINAL_POSITION";
 
 impl Dialect {
@@ -98,27 +102,58 @@ pub(super) async fn columns(
 ) -> Result<Vec<(String, Column)>> {
     let dialect = database.dialect();
     let found = ask(database, dialect.columns_query(), name).await?;
-    found.into_iter().map(|row| column(dialect, row, marked)).collect()
+    let columns = found.into_iter().map(|row| column(dialect, row, marked)).collect::<Result<Vec<_>>>()?;
+    Ok(with_spread_doubt(columns))
 }
 
-fn column(dialect: Dialect, row: Vec<SqlValue>, marked: &Marked) -> Result<(String, Column)> {
+/// A column that is computed from a doubtful one is as doubtful; and so is one that is computed from a time, which a comparison with
+/// a day puts on the day of the clock.
+fn with_spread_doubt(mut columns: Vec<(String, Column, String)>) -> Vec<(String, Column)> {
+    loop {
+        let doubtful: Vec<String> = columns
+            .iter()
+            .filter(|(_, column, _)| column.doubt.is_some() || is_time(&column.declared))
+            .map(|(name, ..)| name.replace('`', "``"))
+            .collect();
+        let mut spreads = false;
+        for (_, column, expression) in &mut columns {
+            if column.doubt.is_none() {
+                column.doubt =
+                    doubtful.iter().find(|name| expression.contains(&format!("`{name}`"))).cloned();
+                spreads |= column.doubt.is_some();
+            }
+        }
+        if !spreads {
+            return columns.into_iter().map(|(name, column, _)| (name, column)).collect();
+        }
+    }
+}
+
+fn is_time(declared: &str) -> bool {
+    declared == "time" || declared.starts_with("time(")
+}
+
+/// A column, and the expression by which each read computes it.
+fn column(dialect: Dialect, row: Vec<SqlValue>, marked: &Marked) -> Result<(String, Column, String)> {
     let texts: Option<Vec<String>> = row.into_iter().map(crate::sql::sql_value::text).collect();
     let unknown = || Error::unavailable("the catalogue describes a column in an unknown form");
-    let [name, declared, plain, class, generated, order, indexed] =
-        <[String; 7]>::try_from(texts.ok_or_else(unknown)?).map_err(|_| unknown())?;
+    let [name, declared, plain, class, generated, order, indexed, expression] =
+        <[String; 8]>::try_from(texts.ok_or_else(unknown)?).map_err(|_| unknown())?;
     let kind = dialect.kind(&declared, &class);
     let is_counted = kind == ColumnKind::Integer && marked.counting.contains(&name);
     let column = Column {
         kind: if is_counted { ColumnKind::Counter } else { kind },
         is_changed: marked.changing.contains(&name),
         is_generated: generated == "s",
+        is_hidden: class == "h",
+        doubt: doubt(&expression),
         declared,
         cast: (kind != ColumnKind::Text).then_some(plain).filter(|_| dialect == Dialect::Postgres),
         order: text_order(&order),
         is_equal_by_bytes: order.ends_with(" exact"),
         is_indexed: indexed == "t",
     };
-    Ok((name, column))
+    Ok((name, column, expression))
 }
 
 fn text_order(words: &str) -> TextOrder {

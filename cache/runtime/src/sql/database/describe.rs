@@ -52,7 +52,8 @@ impl Dialect {
         }
     }
 
-    /// Columns that do not keep the written value: generated ones, automatic timestamps, rounded floats.
+    /// Columns that do not keep the written value: generated ones, automatic timestamps, rounded floats, and texts in character
+    /// sets of Japan, two of whose letters become one.
     const fn changing_query(self) -> &'static str {
         match self {
             // Alone, the function returns what its connection remembers, which may be an earlier table of that
@@ -62,12 +63,14 @@ impl Dialect {
                  WHERE m.name = ?1 AND m.type = 'table' AND x.hidden IN (2, 3)"
             }
             Self::Postgres => {
-                "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 \
-                 AND attgenerated <> ''"
+                "SELECT attname::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid \
+                 WHERE attrelid = to_regclass($1::text) AND attnum > 0 \
+                 AND (attgenerated <> '' OR (typcategory = 'S' AND current_setting('server_encoding') = 'EUC_JP'))"
             }
             Self::MariaDb => {
                 "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
-                 AND (EXTRA LIKE '%GENERATED%' OR EXTRA LIKE '%on update%' OR COLUMN_TYPE LIKE 'double(%' OR COLUMN_TYPE LIKE 'float(%')"
+                 AND (EXTRA LIKE '%GENERATED%' OR EXTRA LIKE '%on update%' OR COLUMN_TYPE LIKE 'double(%' OR COLUMN_TYPE LIKE 'float(%' \
+                 OR CHARACTER_SET_NAME = 'cp932')"
             }
         }
     }

@@ -44,6 +44,8 @@ macro_rules! driver {
         #[derive(Debug)]
         pub(crate) struct $name {
             pool: sqlx::Pool<$database>,
+            /// Whether the database ends with its one connection.
+            is_in_memory: bool,
         }
 
         struct $open {
@@ -138,6 +140,10 @@ macro_rules! driver {
                 Box::pin(async move {
                     let mut alone = self.borrowed().await?;
                     let statements = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
+                    // Settings that they change are not for other statements, also if their end is not waited for.
+                    if !self.is_in_memory {
+                        alone.close();
+                    }
                     let run = statements.execute(alone.begin().map_err(failure)?).await;
                     alone.ended(run).map(|_| ()).map_err(failure)
                 })

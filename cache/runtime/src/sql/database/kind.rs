@@ -83,6 +83,10 @@ pub(crate) struct Column {
     pub(crate) is_changed: bool,
     /// Whether the database alone sets it.
     pub(crate) is_generated: bool,
+    /// Whether `SELECT *` leaves it out.
+    pub(crate) is_hidden: bool,
+    /// What its value depends on beside its row, if each read computes it.
+    pub(crate) doubt: Option<String>,
     /// Its declared type, in the words of the database.
     pub(crate) declared: String,
     /// The type that texts are cast to for it, where the database does not do so.

@@ -98,6 +98,8 @@ mod tests {
             kind,
             is_changed: false,
             is_generated: false,
+            is_hidden: false,
+            doubt: None,
             declared: declared.to_owned(),
             cast: None,
             order: TextOrder::Collated,

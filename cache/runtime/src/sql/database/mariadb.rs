@@ -36,10 +36,14 @@ impl MariaDb {
         // A single statement is committed when it is answered, whatever the configuration of the server says. A value that
         // a column cannot hold is refused: otherwise it would become another one, in a place that the cache does not know.
         // Other modes would read `CHAR` with its padding, or store NULL for an empty text. After a commit the server begins no transaction
-        // of its own, in which the next write would not be committed, and no limit leaves rows out.
+        // of its own, in which the next write would not be committed, and no limit leaves rows out. `IS NULL` does not mean the last
+        // insertion, and no read sees what is not committed. Texts are sorted by more than the usual 1,024 bytes; the buffer must
+        // hold fifteen rows of all that they are sorted by, or the sort is refused: this one holds 17 columns of TEXT.
         let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
             Box::pin(async move {
-                let strict = "SET SESSION autocommit = 1, completion_type = 0, \
+                let strict = "SET SESSION autocommit = 1, completion_type = 0, sql_auto_is_null = 0, \
+                              tx_isolation = IF(@@tx_isolation = 'READ-UNCOMMITTED', 'READ-COMMITTED', @@tx_isolation), \
+                              max_sort_length = 65536, sort_buffer_size = GREATEST(@@sort_buffer_size, 16777216), \
                               sql_select_limit = 18446744073709551615, sql_mode = \
                               'PIPES_AS_CONCAT,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
                 sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
@@ -47,6 +51,7 @@ impl MariaDb {
         });
         Ok(Self {
             pool: trusting(pool, connections).connect_with(options).await.map_err(unreachable(&place))?,
+            is_in_memory: false,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod borrowed;
 mod columns;
+mod computed;
 mod connect;
 mod constraints;
 mod describe;

@@ -31,7 +31,7 @@ impl Postgres {
         let place = format!("{}:{}", options.get_host(), options.get_port());
         check(&options, &place).await?;
         let pool = trusting(PgPoolOptions::new(), connections).connect_with(options).await;
-        Ok(Self { pool: pool.map_err(unreachable(&place))? })
+        Ok(Self { pool: pool.map_err(unreachable(&place))?, is_in_memory: false })
     }
 }
 

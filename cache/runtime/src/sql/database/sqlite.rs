@@ -26,7 +26,8 @@ impl Sqlite {
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let options: SqliteConnectOptions = url.parse().map_err(refused)?;
         // A database in memory belongs to its connection.
-        let connections = if is_in_memory(url) { 1 } else { connections.min(CONNECTIONS) };
+        let is_in_memory = is_in_memory(url);
+        let connections = if is_in_memory { 1 } else { connections.min(CONNECTIONS) };
         let options = options
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
@@ -34,7 +35,7 @@ impl Sqlite {
             .busy_timeout(BUSY);
         let pool =
             SqlitePoolOptions::new().max_connections(connections).idle_timeout(None).max_lifetime(None);
-        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(url))? })
+        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(url))?, is_in_memory })
     }
 }
 

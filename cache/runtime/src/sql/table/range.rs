@@ -121,8 +121,9 @@ impl Table {
     /// statements are written through unless all are [`Statement::never_refused`].
     ///
     /// # Errors
-    /// `Refused` for a statement that does not read or write rows, or calls a function that changes its connection beyond
-    /// the transaction (`set_config`, `pg_advisory_lock`, `GET_LOCK`); as [`Table::insert`] otherwise.
+    /// `Refused` for a statement that does not read or write rows, or changes its connection beyond the transaction
+    /// (`set_config`, `pg_settings`, `pg_advisory_lock`, `GET_LOCK`, `INTO TEMP`); as [`Table::insert`] otherwise. What a stored
+    /// function of the application does is not seen: settings that it changes must end with the function or the transaction.
     pub async fn execute(&self, touched: &[WriteSet], statements: Vec<Statement>) -> Result<(), WriteError> {
         checked_words(&statements)?;
         self.send(sure_touched(&self.schema, touched), statements, Effect::Unknown).await
@@ -162,9 +163,22 @@ pub(super) fn checked_words(statements: &[Statement]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses SQL that calls a function of [`OF_SESSIONS`], as it does if it only quotes such a call.
+/// Refuses SQL that calls a function of [`OF_SESSIONS`], as it does if it only quotes such a call, that writes to the view of
+/// all settings, or makes a temporary table, which would stand before the table of that name.
 fn leaves_session(sql: &str) -> Result<()> {
     let sql = sql.to_ascii_lowercase();
+    if sql.contains("pg_settings") {
+        return Err(Error::invalid_input(
+            "pg_settings changes the connection for the statements after it: read one setting by current_setting, and give \
+             settings in the URL or to the role",
+        ));
+    }
+    if makes_temporary(&sql) {
+        return Err(Error::invalid_input(
+            "a temporary table stays in the connection, where later statements would read it in place of another: create the \
+             table before, and insert into it",
+        ));
+    }
     let is_called = |name: &&&str| {
         let mut calls = sql.match_indices(**name).map(|(place, _)| &sql[place + name.len()..]);
         calls.any(|rest| {
@@ -180,6 +194,18 @@ fn leaves_session(sql: &str) -> Result<()> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Whether `SELECT ... INTO` makes a temporary table.
+fn makes_temporary(sql: &str) -> bool {
+    let is_inside = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let words: Vec<&str> = sql.split(|letter| !is_inside(letter)).filter(|word| !word.is_empty()).collect();
+    words.windows(3).any(|words| {
+        let is_write = ["insert", "replace", "merge", "ignore"].contains(&words[0]);
+        !is_write
+            && words[1] == "into"
+            && ["temp", "temporary", "local", "global", "pg_temp"].contains(&words[2])
+    })
 }
 
 /// Whether a second statement follows a semicolon that is neither quoted nor in a comment: SQLite would run it,
@@ -217,6 +243,10 @@ mod tests {
             "SELECT \"set_config\" -- a line\n('x', 'y', false)",
             "SELECT get_lock # a line\n('a', 1)",
             "SELECT /*!50000 get_lock*/('a', 1)",
+            "UPDATE pg_catalog.pg_settings SET setting = 'Asia/Tokyo' WHERE name = 'TimeZone'",
+            "SELECT 1 AS id INTO TEMP people",
+            "WITH a AS (SELECT 1 AS id) SELECT id INTO LOCAL TEMPORARY TABLE people FROM a",
+            "SELECT 1 AS id INTO pg_temp.people",
         ] {
             assert!(leaves_session(refused).is_err(), "{refused}");
         }
@@ -224,6 +254,8 @@ mod tests {
             "SELECT pg_advisory_xact_lock(1)",
             "UPDATE a SET get_lock = 1",
             "SELECT nextval('a'), current_setting('TimeZone')",
+            "INSERT INTO temp VALUES (1)",
+            "UPDATE a SET temp = 1",
         ] {
             assert!(leaves_session(taken).is_ok(), "{taken}");
         }

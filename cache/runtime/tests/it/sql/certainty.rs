@@ -284,3 +284,26 @@ async fn a_column_that_others_refer_to_is_changed_through_the_database() {
     assert!(log.has(parents.update(&row, [("age", 21.into())])).await, "another column");
     cache.stop().await.unwrap();
 }
+
+/// A period is a check and, without overlaps, a key of which the rest is unique only together with it.
+#[tokio::test]
+async fn what_a_period_of_mariadb_forbids_is_in_doubt() {
+    let Some(server) = MariaDb::start() else { return };
+    let log = Arc::new(CountingLog::default());
+    let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let sql = "CREATE TABLE things (id BIGINT PRIMARY KEY, room BIGINT, a DATE NOT NULL, b DATE NOT NULL, PERIOD FOR p (a, b), \
+               UNIQUE (room, p WITHOUT OVERLAPS)); INSERT INTO things VALUES (1, 1, '2026-01-01', '2026-01-09')";
+    cache.run_sql(sql).await.unwrap();
+    let schema = Schema::new("things", "id").with_domain("id", DomainType::Integer);
+    let things = cache.table(schema).await.unwrap();
+    let day = |day| SqlValue::date(2026, 1, day).unwrap();
+    let row = things.get("id", 0..=9).await.unwrap().remove(0);
+    for refused in [
+        things.update(&row, [("a", day(20))]).await,
+        things.insert([("id", 2.into()), ("room", 1.into()), ("a", day(5)), ("b", day(12))]).await,
+    ] {
+        assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+    }
+    cache.stop().await.unwrap();
+}

@@ -25,6 +25,7 @@ mod rights;
 mod schemas;
 mod secure;
 mod servers;
+mod sessions;
 mod shared;
 mod shared_rows;
 mod statements;

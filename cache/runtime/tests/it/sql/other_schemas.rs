@@ -73,6 +73,41 @@ async fn tables_of_other_databases_are_cached_on_mariadb() {
     each_schema_has_its_table(&server.url(), "test", '`', "").await;
 }
 
+/// A server on Linux compares names of tables by case.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_of_mariadb_whose_names_differ_in_case_are_told_apart() {
+    let Some(server) = MariaDb::start() else { return };
+    let url = server.url();
+    let mut plain = Plain::open(&url).await;
+    plain
+        .run(
+            "CREATE TABLE orders (id BIGINT PRIMARY KEY, value BIGINT); INSERT INTO orders VALUES (1, 5); \
+             CREATE TABLE Users (id BIGINT PRIMARY KEY, value BIGINT); INSERT INTO Users VALUES (1, 100); \
+             CREATE TABLE users (id BIGINT PRIMARY KEY, value BIGINT); INSERT INTO users VALUES (1, 200)",
+        )
+        .await;
+    let cache = patient(&url).open().await.unwrap();
+    let orders = cache.table(schema("orders")).await.unwrap();
+    let joined = |name: &str| {
+        format!("SELECT u.value AS pay FROM orders o JOIN {name} u ON u.id = o.id WHERE o.value = 5")
+    };
+    let users = cache.table(schema("users")).await.unwrap();
+    for refused in [joined("Users"), "SELECT value FROM Users WHERE value = 200".to_owned()] {
+        let why = users.query(&refused, &[]).await.unwrap_err();
+        assert_eq!(why.kind(), ErrorKind::InvalidInput, "{refused}: {why}");
+    }
+    let why = orders.query(&joined("Users"), &[]).await.unwrap_err();
+    assert!(why.to_string().contains("Users"), "{why}");
+    let capital = cache.table(schema("Users")).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(orders.query(&joined("Users"), &[]).await.unwrap().rows(), [[100.into()]]);
+        assert_eq!(orders.query(&joined("users"), &[]).await.unwrap().rows(), [[200.into()]]);
+        assert_eq!(ids(capital.get("value", 100..=100).await).await, [1]);
+        assert_eq!(ids(users.get("value", 100..=100).await).await, [0; 0]);
+    }
+    cache.stop().await.unwrap();
+}
+
 /// A write to a table of the same name in another schema is none to this.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watchdog_knows_tables_of_other_schemas() {

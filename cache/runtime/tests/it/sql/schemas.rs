@@ -225,3 +225,50 @@ async fn a_table_of_postgres_that_others_inherit_from_is_refused() {
     cache.table(schema()).await.expect("no table inherits from it any more");
     cache.stop().await.unwrap();
 }
+
+/// Each read computes them, and may see another value without a write.
+#[tokio::test]
+async fn virtual_columns_of_mariadb_that_depend_on_more_than_their_row_are_left_out_or_refused() {
+    let Some(server) = MariaDb::start() else { return };
+    let url = server.url();
+    let whole = || Schema::new("things", "id").with_domain("value", DomainType::Integer);
+    for (column, word) in [
+        ("at DATETIME(6) AS (NOW(6)) VIRTUAL", "current_timestamp"),
+        ("years BIGINT AS (TIMESTAMPDIFF(YEAR, born, CURDATE())) VIRTUAL", "curdate"),
+        ("chance DOUBLE AS (RAND()) VIRTUAL", "rand"),
+        ("place VARCHAR(60) AS (CONCAT(value, @@hostname)) VIRTUAL", "@@"),
+        ("a BIGINT AS (UNIX_TIMESTAMP()) VIRTUAL, b BIGINT AS (a + 1) VIRTUAL", "unix_timestamp"),
+        ("clock TIME, at DATETIME AS (GREATEST(clock, born)) VIRTUAL", "clock"),
+    ] {
+        let sql = format!("(id BIGINT PRIMARY KEY, value BIGINT, born DATE, {column})");
+        let why = refusal(&url, &sql, whole()).await;
+        assert!(why.contains(word) && why.contains("with_only"), "{column}: {why}");
+        let (cache, _) = table(&url, &sql[1..sql.len() - 1], whole().with_only(["born"])).await;
+        cache.stop().await.unwrap();
+    }
+    let sql = "(id BIGINT PRIMARY KEY, value BIGINT, a BIGINT AS (UNIX_TIMESTAMP()) VIRTUAL, b BIGINT AS (a + 1) VIRTUAL)";
+    let why = refusal(&url, sql, whole().with_only(["b"])).await;
+    assert!(why.contains("b of things"), "it is computed from another: {why}");
+    let columns = "id BIGINT PRIMARY KEY, value BIGINT, name VARCHAR(20) AS (CONCAT('now()', UPPER(value))) VIRTUAL, \
+                   born DATETIME, month CHAR(7) AS (DATE_FORMAT(born, '%Y-%m')) VIRTUAL";
+    let (cache, things) = table(&url, columns, whole()).await;
+    things.insert([("id", 1.into()), ("value", 7.into())]).await.unwrap();
+    assert_eq!(things.get("value", 7..=7).await.unwrap()[0].text("name"), Some("now()7"));
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_star_leaves_out_what_mariadb_keeps_out_of_sight() {
+    let Some(server) = MariaDb::start() else { return };
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer);
+    let columns = "id BIGINT PRIMARY KEY, value BIGINT, hidden BIGINT INVISIBLE, name VARCHAR(9)";
+    let (cache, things) = table(&server.url(), columns, schema).await;
+    let row = [("id", 1.into()), ("value", 7.into()), ("hidden", 3.into()), ("name", "Anna".into())];
+    things.insert(row).await.unwrap();
+    let all = things.query("SELECT * FROM things WHERE value = 7", &[]).await.unwrap();
+    assert_eq!(all.columns(), ["id", "value", "name"]);
+    let named = things.query("SELECT hidden FROM things WHERE value = 7", &[]).await.unwrap();
+    assert_eq!(named.rows(), [[3.into()]]);
+    assert_eq!(things.get("value", 7..=7).await.unwrap()[0].integer("hidden"), Some(3));
+    cache.stop().await.unwrap();
+}
