@@ -1,13 +1,16 @@
 //! A temporary folder of a command that writes databases: removed at its end, whatever ends it.
 //!
-//! Its name says whose it is (`lacuna-demo-1234-…`). What a killed process of the same name left is removed by the
-//! next. While it is there, the disk is watched: an engine that cannot write tries for ever, so a full disk ends the
+//! It holds a file, the marker, that its process keeps a lock on. What a killed process left is removed by the next
+//! command of the same name: a folder with a marker whose lock is free. A folder without a marker was not made here and
+//! stays, whatever its name; and a lock, unlike the number of a process, means the same in all containers that share a
+//! disk.
+//!
+//! While the folder is there, the disk is watched: an engine that cannot write tries for ever, so a full disk ends the
 //! command here.
 
-use std::fs;
+use std::fs::{self, DirEntry, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -28,11 +31,20 @@ const BAD_INPUT: u8 = 2;
 /// Attempts at removing a folder that others still write into, and the time between them.
 const REMOVALS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(60);
+/// The name of the marker.
+const MARKER: &str = ".lacuna-work";
+/// Its name until it is locked.
+const NEW_MARKER: &str = ".lacuna-work.new";
+/// What it holds.
+const MARK: &[u8] =
+    b"A temporary folder of the command `lacuna`. It is removed once no process has a lock on this file.\n";
 
 /// The folder. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     folder: TempDir,
+    /// The marker, locked to the end; `None` on a disk without locks, where nobody removes what a killed process left.
+    _marker: Option<File>,
     _removal: BeforeEnd,
     /// Dropped to end the watch over the disk.
     _watch: Sender<()>,
@@ -47,7 +59,7 @@ impl WorkFolder {
         let parent = parent.map_or_else(std::env::temp_dir, Path::to_owned);
         sweep(&parent, command);
         check_space(&parent, needed_bytes)?;
-        let prefix = format!("lacuna-{command}-{}-", process::id());
+        let prefix = prefix(command);
         let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(&parent).map_err(|error| {
             Error::invalid_input(format!("no folder can be made in {}: {error}", parent.display()))
                 .with_source(error)
@@ -57,7 +69,8 @@ impl WorkFolder {
             let path = path.clone();
             move || remove(&path)
         });
-        Ok(Self { folder, _removal: removal, _watch: watch_disk(path) })
+        let marker = mark(&path).ok();
+        Ok(Self { folder, _marker: marker, _removal: removal, _watch: watch_disk(path) })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -117,23 +130,44 @@ fn remove(folder: &Path) {
     }
 }
 
-/// Removes folders of processes that are no more.
+/// How the names of the folders of `command` begin.
+fn prefix(command: &str) -> String {
+    format!("lacuna-{command}-")
+}
+
+/// Puts a locked marker into `folder`. It gets its name once it is locked, so that one whose lock is free is always that of
+/// a process that has ended.
+fn mark(folder: &Path) -> io::Result<File> {
+    let new = folder.join(NEW_MARKER);
+    fs::write(&new, MARK)?;
+    let marker = File::open(&new)?;
+    marker.try_lock()?;
+    fs::rename(new, folder.join(MARKER))?;
+    Ok(marker)
+}
+
+/// Removes what processes of `command` left that have ended.
 fn sweep(parent: &Path, command: &str) {
-    let prefix = format!("lacuna-{command}-");
+    let prefix = prefix(command);
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.filter_map(io::Result::ok) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let number = name.strip_prefix(&prefix).and_then(|rest| rest.split('-').next()?.parse().ok());
-        if number.is_some_and(is_gone) {
+        if entry.file_name().to_string_lossy().starts_with(&prefix)
+            && let Some(_locked) = left_marker(&entry)
+        {
             // It may belong to another user; then it stays.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether no process has this number, as far as the system says.
-fn is_gone(number: u32) -> bool {
-    Path::new("/proc/self").exists() && !Path::new("/proc").join(number.to_string()).exists()
+/// The marker of a folder that a process left which has ended, locked against others that sweep. `None` for anything else.
+fn left_marker(entry: &DirEntry) -> Option<File> {
+    let path = entry.path().join(MARKER);
+    // A link may lead anywhere, and a pipe would be waited for.
+    let is_plain = entry.file_type().ok()?.is_dir() && fs::symlink_metadata(&path).ok()?.is_file();
+    let marker = is_plain.then(|| File::open(&path).ok())??;
+    marker.try_lock().ok()?;
+    (fs::read(path).ok()? == MARK).then_some(marker)
 }
 
 #[cfg(test)]
@@ -141,22 +175,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_gone_processes_are_swept() {
+    fn only_folders_with_a_free_marker_are_swept() {
         let parent = tempfile::tempdir().unwrap();
-        let (gone, own) =
-            (parent.path().join("lacuna-demo-4294967295-x"), format!("lacuna-demo-{}-x", process::id()));
-        for folder in [&gone, &parent.path().join(&own), &parent.path().join("lacuna-demo-x")] {
-            fs::create_dir(folder).unwrap();
+        let folder = |name: &str| {
+            let folder = parent.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("precious"), "data").unwrap();
+            folder
+        };
+        let of_users =
+            ["lacuna-demo-2024-11-30", "lacuna-demo-4294967295", "lacuna-demo-4294967295-x", "lacuna-demo-x"]
+                .map(folder);
+        let foreign = folder("lacuna-demo-foreign");
+        fs::write(foreign.join(MARKER), "another").unwrap();
+        let (left, of_bench) = (folder("lacuna-demo-left"), folder("lacuna-bench-left"));
+        for folder in [&left, &of_bench] {
+            drop(mark(folder).unwrap());
         }
-        let folder = WorkFolder::create("demo", Some(parent.path()), 0).unwrap();
-        assert!(
-            !gone.exists()
-                && parent.path().join(own).exists()
-                && parent.path().join("lacuna-demo-x").exists()
-        );
-        let path = folder.path().to_owned();
-        assert!(path.exists());
-        drop(folder);
+        let alive = folder("lacuna-demo-alive");
+        let _lock = mark(&alive).unwrap();
+        let own = WorkFolder::create("demo", Some(parent.path()), 0).unwrap();
+        let other = WorkFolder::create("demo", Some(parent.path()), 0).unwrap();
+        for kept in of_users.iter().chain([&foreign, &of_bench, &alive]) {
+            assert!(kept.join("precious").exists(), "{} is gone", kept.display());
+        }
+        assert!(!left.exists() && own.path().exists());
+        let path = other.path().to_owned();
+        drop(other);
         assert!(!path.exists());
     }
 
