@@ -151,7 +151,10 @@ fn signed(text: &str) -> Option<i64> {
 
 /// Days since 1970-01-01 of a day without a time.
 fn days(text: &str) -> Option<i32> {
-    let day = bare_day(text)?;
+    days_since_1970(bare_day(text)?)
+}
+
+fn days_since_1970(day: civil::Date) -> Option<i32> {
     let hours = day.duration_since(civil::date(1970, 1, 1)).as_hours();
     i32::try_from(hours / 24).ok()
 }
@@ -164,14 +167,13 @@ fn bare_day(text: &str) -> Option<civil::Date> {
 
 /// Microseconds since 1970 of a moment in UTC or with an offset; of a bare day its start, or with `ends_day` its end.
 fn micros(text: &str, ends_day: bool) -> Option<i64> {
-    if let Some(days) = days(text) {
-        let start = i64::from(days) * DAY_MICROS;
-        return Some(if ends_day { start + DAY_MICROS - 1 } else { start });
-    }
     if !is_of(text, b"-:.+TZ ") {
         return None;
     }
-    let time = text.split_once(['T', ' ']).map_or("", |(_, time)| time);
+    let Some((_, time)) = text.split_once(['T', ' ']) else {
+        let start = midnight(text.parse().ok()?)?;
+        return Some(if ends_day { start + DAY_MICROS - 1 } else { start });
+    };
     let moment = if time.contains(['Z', '+', '-']) {
         text.parse().ok()?
     } else {
@@ -180,6 +182,11 @@ fn micros(text: &str, ends_day: bool) -> Option<i64> {
         moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp()
     };
     whole_micros(moment, is_leap_second(time))
+}
+
+/// Microseconds since 1970 of the start of a day.
+fn midnight(day: civil::Date) -> Option<i64> {
+    Some(i64::from(days_since_1970(day)?) * DAY_MICROS)
 }
 
 /// Rounded down before 1970 as after it, so that the order stays. A leap second, which the parser reads as the second before
@@ -288,15 +295,17 @@ mod tests {
     fn a_bare_day_is_whole_as_a_bound() {
         for unit in TimeUnit::ALL {
             let moments = KeyType::Timestamp(unit);
-            let (low, high) = parse_range(moments, b"2024-01-31", b"2024-01-31").unwrap();
-            for (text, inside) in [
-                ("2024-01-30T23:59:59.999999", false),
-                ("2024-01-31T00:00:00", true),
-                ("2024-01-31T23:59:59.9999999", true),
-                ("2024-02-01T00:00:00", false),
-            ] {
-                let key = parse_key(moments, text.as_bytes()).unwrap();
-                assert_eq!(low <= key && key <= high, inside, "{text} in {unit:?}");
+            for day in ["2024-01-31", "20240131", "+002024-01-31"] {
+                let (low, high) = parse_range(moments, day.as_bytes(), day.as_bytes()).unwrap();
+                for (text, inside) in [
+                    ("2024-01-30T23:59:59.999999", false),
+                    ("2024-01-31T00:00:00", true),
+                    ("2024-01-31T23:59:59.9999999", true),
+                    ("2024-02-01T00:00:00", false),
+                ] {
+                    let key = parse_key(moments, text.as_bytes()).unwrap();
+                    assert_eq!(low <= key && key <= high, inside, "{text} on {day} in {unit:?}");
+                }
             }
         }
     }
