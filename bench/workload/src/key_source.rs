@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lacuna_base::{Error, Result};
 
 use crate::generate::generate;
-use crate::key_file::columns::read_column;
+use crate::key_file::columns::{FirstRow, read_column};
 use crate::key_file::read_standard_input;
 use crate::key_text::{is_binary, type_of_file};
 use crate::numbers::with_commas;
@@ -65,6 +65,7 @@ impl KeyShape {
 /// let source = KeySource::parse("zipf:10k")?;
 /// assert_eq!(source, KeySource::Generated { shape: KeyShape::Zipf, count: 10_000 });
 /// assert_eq!(KeySource::parse("keys.u64")?, KeySource::File("keys.u64".into()));
+/// assert_eq!(KeySource::parse("file:keys.u64")?, KeySource::File("keys.u64".into()));
 /// # Ok::<(), lacuna_workload::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,14 +85,16 @@ pub enum KeySource {
         path: PathBuf,
         /// The column's name, or its number from 1 in a CSV file without names.
         column: String,
+        /// What the first row of a CSV file holds, if that is to be said.
+        first_row: Option<FirstRow>,
     },
     /// The keys of a file; see [`read_keys`].
     File(PathBuf),
 }
 
 impl KeySource {
-    /// Reads `uniform:N`, `normal:N`, `zipf:N`, `clustered:N` or `skew99:N`; `-` is standard input, any other text the path
-    /// of a file.
+    /// Reads `uniform:N`, `normal:N`, `zipf:N`, `clustered:N` or `skew99:N`; `-` is standard input, `file:PATH` a file as it
+    /// is for queries, and any other text the path of a file.
     ///
     /// # Errors
     ///
@@ -104,6 +107,9 @@ impl KeySource {
         }
         if text == "-" {
             return Ok(Self::StandardInput);
+        }
+        if let Some(path) = text.strip_prefix("file:").filter(|path| !path.is_empty()) {
+            return Ok(Self::File(path.into()));
         }
         let generator = text.split_once(':').and_then(|(name, count)| Some((shape_named(name)?, count)));
         match generator {
@@ -121,10 +127,21 @@ impl KeySource {
     /// `InvalidInput` unless the source is a file other than `.u64`.
     pub fn with_column(self, column: &str) -> Result<Self> {
         match self {
-            Self::File(path) if !is_binary(&path) => Ok(Self::Column { path, column: column.to_owned() }),
+            Self::File(path) if !is_binary(&path) => {
+                Ok(Self::Column { path, column: column.to_owned(), first_row: None })
+            }
             other => Err(Error::invalid_input(format!(
                 "`{other}` has no columns; give a CSV or Parquet file, or leave out --column"
             ))),
+        }
+    }
+
+    /// With what the first row of the file of columns holds; other sources stay as they are.
+    #[must_use]
+    pub fn with_first_row(self, first_row: Option<FirstRow>) -> Self {
+        match self {
+            Self::Column { path, column, .. } => Self::Column { path, column, first_row },
+            other => other,
         }
     }
 
@@ -171,7 +188,9 @@ impl KeySource {
                 ))),
             },
             Self::StandardInput => read_standard_input(options, progress),
-            Self::Column { path, column } => read_column(path, column, options, progress),
+            Self::Column { path, column, first_row } => {
+                read_column(path, column, *first_row, options, progress)
+            }
             Self::File(path) => read_keys(path, options, progress)
                 .map_err(|error| if path.exists() { error } else { unknown_source(path, error) }),
         }
@@ -187,7 +206,7 @@ impl KeySource {
                 "the keys of standard input, one a line\nread as text unless --key-type says otherwise"
                     .to_owned()
             }
-            Self::Column { path, column } => {
+            Self::Column { path, column, .. } => {
                 format!("the column {column} of {}\nread as the file says, else as text", path.display())
             }
             Self::File(path) => {

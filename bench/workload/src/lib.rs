@@ -42,6 +42,7 @@ mod zipf;
 
 pub use columns::to_be_bytes;
 pub use draw::Workload;
+pub use key_file::columns::FirstRow;
 pub use key_file::{ReadOptions, read_keys};
 pub use key_source::{KeyShape, KeySource};
 pub use key_text::{Key, parse_key, parse_range};

@@ -1,7 +1,7 @@
 //! Numbered lines of a stream, LF or CRLF, without one allocation a line.
 //!
-//! What is no text is refused rather than read as keys: zero bytes and other control signs, UTF-16, packed files, and
-//! lines longer than [`MAX_LINE_BYTES`]. A byte order mark before UTF-8 is left out.
+//! What is no text is refused rather than read as keys: zero bytes and other control signs, UTF-16, packed files, lines
+//! longer than [`MAX_LINE_BYTES`], and carriage returns within a line, which are the line ends of old Macs. A byte order mark before UTF-8 is left out.
 
 use std::io::{BufRead, Read as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::reader::read_error;
 /// Most bytes of a line: far more than any key, and little enough to hold.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 /// The byte order mark of UTF-8.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// First bytes of files that are no text, and what to do about them.
 const NO_TEXT: [(&[u8], &str); 4] = [
     (b"\xFF\xFE", "this is UTF-16; save it as UTF-8"),
@@ -48,7 +48,9 @@ impl<R: BufRead> Lines<R> {
         self.number += 1;
         let line = without_end(&self.buffer);
         let line = if self.number == 1 { without_mark(line)? } else { line };
-        check(line).map_err(|error| error.with_context(format!("line {}", self.number)))?;
+        check(line)
+            .and_then(|()| refuse_carriage_return(line))
+            .map_err(|error| error.with_context(format!("line {}", self.number)))?;
         Ok(Some((self.number, line)))
     }
 }
@@ -60,25 +62,42 @@ fn without_end(line: &[u8]) -> &[u8] {
 
 /// The first line without a byte order mark.
 fn without_mark(line: &[u8]) -> Result<&[u8]> {
-    match NO_TEXT.iter().find(|(start, _)| line.starts_with(start)) {
+    refuse_no_text(line)?;
+    Ok(line.strip_prefix(MARK).unwrap_or(line))
+}
+
+/// Refuses the start of a file that is no text.
+pub(crate) fn refuse_no_text(start: &[u8]) -> Result<()> {
+    match NO_TEXT.iter().find(|(no_text, _)| start.starts_with(no_text)) {
         Some((_, remedy)) => Err(Error::invalid_input(*remedy)),
-        None => Ok(line.strip_prefix(MARK).unwrap_or(line)),
+        None => Ok(()),
     }
 }
 
-fn check(line: &[u8]) -> Result<()> {
-    if line.len() as u64 > MAX_LINE_BYTES {
+/// Refuses a line or a cell that is no text.
+pub(crate) fn check(text: &[u8]) -> Result<()> {
+    if text.len() as u64 > MAX_LINE_BYTES {
         return Err(Error::invalid_input(format!(
-            "the line is longer than {MAX_LINE_BYTES} bytes; this looks like a binary file"
+            "the text is longer than {MAX_LINE_BYTES} bytes; this looks like a binary file"
         )));
     }
-    match line.iter().find(|&&byte| is_no_text(byte)) {
+    match text.iter().find(|&&byte| is_no_text(byte)) {
         None => Ok(()),
         Some(byte) => Err(Error::invalid_input(format!(
             "byte {byte:#04x} stands in no text, so this looks like a binary file; name a file of little-endian \
              integers .u64, and write byte strings with --key-type hex"
         ))),
     }
+}
+
+fn refuse_carriage_return(line: &[u8]) -> Result<()> {
+    if line.contains(&b'\r') {
+        return Err(Error::invalid_input(
+            "a carriage return stands within the line; turn the line ends of old Macs into others with \
+             tr '\\r' '\\n', and write byte strings with --key-type hex",
+        ));
+    }
+    Ok(())
 }
 
 /// Control signs other than tabs, line ends and page ends.
@@ -120,6 +139,8 @@ mod tests {
             (b"\xFF\xFEa\0", "UTF-16"),
             (b"\x1F\x8B\x08", "this is gzip"),
             (b"LCNA\x01", "this is a filter"),
+            (b"a\rb\rc\r", "line 1: a carriage return stands within the line"),
+            (b"a\nb\r\r\n", "line 2: a carriage return"),
         ] {
             let error = lines(text).unwrap_err().to_string();
             assert!(error.contains(said), "{text:?}: {error}");

@@ -160,6 +160,7 @@ fn mistakes_are_named() {
         (file("typed.u64", &[0; 8]), Some(KeyType::Text), "a .u64 file holds integers, not text"),
         (file("wrong.txt.gz", b"a\nc\n"), None, "not sound gzip"),
         (file("cut.txt.gz", cut), None, "not sound gzip"),
+        (file("old_mac.txt", b"a\rb\rc\r"), None, "line 1: a carriage return stands within the line"),
         (PathBuf::from("no/such/file.txt"), None, "there is no such file"),
         (PathBuf::from(env!("CARGO_TARGET_TMPDIR")), None, "is a directory; give a file"),
     ];
@@ -203,6 +204,39 @@ fn query_files_read_or_name_the_line() {
 fn big_endian_forms_keep_the_keys() {
     let keys = Keys::U64(vec![1, 256, u64::MAX]);
     assert_eq!(keys.to_be_bytes(), to_be_bytes(&[1, 256, u64::MAX]));
+}
+
+/// Rows that a parser would take into another cell, and cells that are no text.
+#[cfg(feature = "csv")]
+#[test]
+fn tables_that_are_no_clean_text_are_refused() {
+    let utf16: Vec<u8> =
+        "\u{feff}id\tname\r\n1\tapple\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let read = |path: &Path, column: &str| {
+        let source = KeySource::File(path.to_owned()).with_column(column).unwrap();
+        source.load(&ReadOptions { sort: true, ..ReadOptions::default() }, 0, &mut |_| {})
+    };
+    for (path, said) in [
+        (
+            file("misplaced.csv", b"id,name\n1,\"abc\n2,def\n3,\"x\"\n4,y\n"),
+            "line 4: a quote stands within the cell that begins with one in line 2",
+        ),
+        (file("open.csv", b"id\n1\n\"2\n3\n"), "line 3: the quote that begins a cell is never closed"),
+        (file("utf16.tsv", &utf16), "this is UTF-16"),
+        (file("utf16_bare.tsv", &utf16[2..]), "byte 0x00 stands in no text"),
+        (file("cut.csv.gz", &packed(b"id\n1\n")[..20]), "not sound gzip"),
+    ] {
+        for column in ["id", "1"] {
+            let Err(error) = read(&path, column) else { panic!("{} column {column}", path.display()) };
+            // Without a mark the first row of UTF-16 has another name.
+            if column == "1" || !path.ends_with("utf16_bare.tsv") {
+                assert!(error.to_string().contains(said), "{column}: {error}");
+            }
+            assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        }
+    }
+    let sound = file("sound.csv", b"id,note\r\n\"1\",\"two\nlines\"\r\n2,5\" wide\r\n");
+    assert_eq!(read(&sound, "id").unwrap(), texts(&["1", "2"]));
 }
 
 /// The mark stands before the first cell of the first row, and nowhere else is it one.

@@ -1,11 +1,15 @@
 //! A column of comma-separated values, quoted as RFC 4180 says.
 
+use std::io::BufRead as _;
 use std::path::Path;
 
-use csv::{ByteRecord, Reader, ReaderBuilder};
+use csv::{ByteRecord, ReaderBuilder};
 use lacuna_base::{Error, KeyType, Result};
 
-use crate::key_file::reader::{Input, open};
+use super::FirstRow;
+use super::quotes::CheckedQuotes;
+use crate::key_file::lines::{MARK, check, refuse_no_text};
+use crate::key_file::reader::{open, read_error};
 use crate::key_file::{Collected, ReadOptions};
 use crate::{TypedKeys, parse_key};
 
@@ -13,30 +17,36 @@ use crate::{TypedKeys, parse_key};
 pub(super) fn read(
     path: &Path,
     column: &str,
+    first_row: Option<FirstRow>,
     options: &ReadOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<TypedKeys> {
     let key_type = options.key_type.unwrap_or(KeyType::Text);
-    let number = column.parse::<usize>().ok().filter(|&number| number > 0);
+    let delimiter = delimiter(path);
+    let mut input = open(path, progress)?;
+    refuse_no_text(input.fill_buf().map_err(|error| read_error(path, error))?)?;
+    let unreadable = |error| unreadable(path, error);
     let mut rows = ReaderBuilder::new()
-        .has_headers(number.is_none())
-        .delimiter(delimiter(path))
-        .from_reader(open(path, progress)?);
-    let place = match number {
-        Some(number) => number - 1,
-        None => place_of(&mut rows, column)?,
-    };
+        .has_headers(false)
+        .delimiter(delimiter)
+        .from_reader(CheckedQuotes::new(input, delimiter));
     let mut collected = Collected::new(key_type, options.sort);
     let mut row = ByteRecord::new();
-    while rows.read_byte_record(&mut row).map_err(unreadable)? {
+    let mut has_row = rows.read_byte_record(&mut row).map_err(unreadable)?;
+    let place = place_of(&row, column, first_row)?;
+    if place.first_row == FirstRow::Names {
+        has_row = rows.read_byte_record(&mut row).map_err(unreadable)?;
+    }
+    while has_row {
         let line = row.position().map_or(0, csv::Position::line);
-        let cell = row.get(place).ok_or_else(|| no_column(column, row.len(), line))?;
-        let cell = without_mark(cell, line, place);
-        if cell.is_empty() && !key_type.is_bytes() {
-            continue;
+        let cell = row.get(place.column).ok_or_else(|| no_column(column, row.len(), line))?;
+        let cell = without_mark(cell, line, place.column);
+        if !cell.is_empty() || key_type.is_bytes() {
+            let key = check(cell).and_then(|()| parse_key(key_type, cell));
+            let key = key.map_err(|error| error.with_context(format!("line {line}")))?;
+            collected.add(&key, || format!("line {line}"))?;
         }
-        let key = parse_key(key_type, cell).map_err(|error| error.with_context(format!("line {line}")))?;
-        collected.add(&key, || format!("line {line}"))?;
+        has_row = rows.read_byte_record(&mut row).map_err(unreadable)?;
     }
     Ok(collected.finish(key_type))
 }
@@ -46,29 +56,68 @@ fn delimiter(path: &Path) -> u8 {
     if name.trim_end_matches(".gz").ends_with(".tsv") { b'\t' } else { b',' }
 }
 
-/// The place of the column that the first row names.
-fn place_of(rows: &mut Reader<Input<'_>>, column: &str) -> Result<usize> {
-    let names = rows.byte_headers().map_err(unreadable)?;
-    let mut named = names.iter().enumerate();
-    let found = named.find(|&(place, name)| without_mark(name, 1, place) == column.as_bytes());
-    found.map(|(place, _)| place).ok_or_else(|| {
-        let names: Vec<_> = names.iter().take(20).map(String::from_utf8_lossy).collect();
-        Error::invalid_input(format!(
-            "there is no column `{column}`; the first row names {}",
-            names.join(", ")
-        ))
-    })
+/// Where the keys are.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    /// Counted from 0.
+    column: usize,
+    /// What the first row holds.
+    first_row: FirstRow,
+}
+
+/// The column that `text` means: its name in the first row, or its number.
+///
+/// A first row of `0,1` may be names, as pandas writes them for a table without any, or values. Where that makes a
+/// difference to the column, the caller has to say. Where it makes none, the row counts as values, since a name that is
+/// taken for a key hides none.
+fn place_of(row: &ByteRecord, text: &str, first_row: Option<FirstRow>) -> Result<Place> {
+    let mut named = row.iter().enumerate().filter(|&(place, name)| is_named(name, place, text));
+    let (name, other) = (named.next(), named.next());
+    let name = name.filter(|_| first_row != Some(FirstRow::Values)).map(|(column, _)| column);
+    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let number = number.filter(|_| first_row != Some(FirstRow::Names));
+    match (name, number) {
+        (Some(name), Some(number)) if name != number || other.is_some() => {
+            Err(Error::invalid_input(format!(
+                "column {} has `{text}` in the first row, so `--column {text}` may be its name or the number of a column; \
+                 say what that row holds with --first-row names or --first-row values",
+                name + 1
+            )))
+        }
+        (_, Some(column)) => Ok(Place { column, first_row: FirstRow::Values }),
+        (Some(_), None) if other.is_some() => Err(Error::invalid_input(format!(
+            "the first row names several columns `{text}`; give each a name of its own"
+        ))),
+        (Some(column), None) => Ok(Place { column, first_row: FirstRow::Names }),
+        (None, None) if first_row == Some(FirstRow::Values) => Err(Error::invalid_input(format!(
+            "`{text}` is no number of a column; columns without names are counted from 1"
+        ))),
+        (None, None) => Err(no_name(row, text)),
+    }
+}
+
+fn is_named(name: &[u8], place: usize, text: &str) -> bool {
+    without_mark(name, 1, place) == text.as_bytes()
 }
 
 /// The cell; the first one of a file without a byte order mark.
 fn without_mark(cell: &[u8], line: u64, place: usize) -> &[u8] {
-    if line == 1 && place == 0 { cell.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(cell) } else { cell }
+    if line == 1 && place == 0 { cell.strip_prefix(MARK).unwrap_or(cell) } else { cell }
+}
+
+fn no_name(row: &ByteRecord, column: &str) -> Error {
+    let names: Vec<_> = row.iter().take(20).map(String::from_utf8_lossy).collect();
+    Error::invalid_input(format!("there is no column `{column}`; the first row names {}", names.join(", ")))
 }
 
 fn no_column(column: &str, cells: usize, line: u64) -> Error {
     Error::invalid_input(format!("line {line} has {cells} cells, so there is no column {column}"))
 }
 
-fn unreadable(error: csv::Error) -> Error {
-    Error::invalid_input(format!("the file is not CSV: {error}")).with_source(error)
+fn unreadable(path: &Path, error: csv::Error) -> Error {
+    if !error.is_io_error() {
+        return Error::invalid_input(format!("the file is not CSV: {error}")).with_source(error);
+    }
+    let csv::ErrorKind::Io(error) = error.into_kind() else { unreachable!("it is an error of reading") };
+    error.downcast::<Error>().unwrap_or_else(|error| read_error(path, error))
 }

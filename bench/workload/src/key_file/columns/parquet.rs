@@ -11,6 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::FirstRow;
 use crate::key_file::reader::open_error;
 use crate::key_file::{Collected, ReadOptions};
 use crate::key_text::number_key;
@@ -23,22 +24,36 @@ const ROWS: usize = 1 << 14;
 pub(super) fn read(
     path: &Path,
     column: &str,
+    first_row: Option<FirstRow>,
     options: &ReadOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<TypedKeys> {
+    if first_row.is_some() {
+        return Err(Error::invalid_input("a Parquet file names its columns apart; leave out --first-row"));
+    }
     let file = File::open(path).map_err(|error| open_error(path, error))?;
     let file = SerializedFileReader::new(file).map_err(unreadable)?;
     let place = place_of(&file, column)?;
     let found = Values::of(&file.metadata().file_metadata().schema_descr().column(place))?;
     let key_type = found.read_as(options.key_type)?;
-    let mut rows =
-        Rows { collected: Collected::new(key_type, options.sort), values: found, key_type, count: 0 };
+    let mut rows = Rows {
+        collected: Collected::new(key_type, options.sort),
+        values: found,
+        key_type,
+        count: 0,
+        are_texts: true,
+    };
     let mut seen = 0;
     for group in 0..file.num_row_groups() {
         let group = file.get_row_group(group).map_err(unreadable)?;
         rows.take(group.get_column_reader(place).map_err(unreadable)?)?;
         seen += u64::try_from(group.metadata().compressed_size()).unwrap_or(0);
         progress(seen);
+    }
+    if found.is_unsaid && options.key_type.is_none() && rows.are_texts && rows.count > 0 {
+        return Err(Error::invalid_input(
+            "the column does not say what its byte strings are, and all of them are texts; give --key-type text or hex",
+        ));
     }
     Ok(rows.collected.finish(key_type))
 }
@@ -49,6 +64,8 @@ struct Values {
     key_type: KeyType,
     /// Nanoseconds of one unit of a moment.
     unit_nanos: i64,
+    /// Whether these are byte strings of which the file does not say what they stand for.
+    is_unsaid: bool,
 }
 
 impl Values {
@@ -56,9 +73,11 @@ impl Values {
         if column.max_rep_level() > 0 {
             return Err(unusable(column, "holds lists"));
         }
-        let plain = |key_type| Ok(Self { key_type, unit_nanos: 1 });
-        let moments =
-            |unit_nanos| Ok(Self { key_type: KeyType::Timestamp(TimeUnit::Microseconds), unit_nanos });
+        let plain = |key_type| Ok(Self { key_type, unit_nanos: 1, is_unsaid: false });
+        let moments = |unit_nanos| {
+            let key_type = KeyType::Timestamp(TimeUnit::Microseconds);
+            Ok(Self { key_type, unit_nanos, is_unsaid: false })
+        };
         let (logical, converted) = (column.logical_type_ref(), column.converted_type());
         match (logical, converted, column.physical_type()) {
             (Some(LogicalType::Date), ..) | (_, ConvertedType::DATE, _) => plain(KeyType::Date),
@@ -82,10 +101,13 @@ impl Values {
                 _,
             ) => plain(KeyType::U64),
             (Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), ..)
-            | (_, ConvertedType::UTF8, _) => plain(KeyType::Text),
+            | (_, ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON, _) => plain(KeyType::Text),
             (_, _, PhysicalType::INT32 | PhysicalType::INT64) => plain(KeyType::I64),
             (_, _, PhysicalType::FLOAT | PhysicalType::DOUBLE) => plain(KeyType::F64),
-            (_, _, PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY) => plain(KeyType::Hex),
+            (_, _, PhysicalType::BYTE_ARRAY | PhysicalType::FIXED_LEN_BYTE_ARRAY) => {
+                let is_unsaid = logical.is_none() && converted == ConvertedType::NONE;
+                Ok(Self { key_type: KeyType::Hex, unit_nanos: 1, is_unsaid })
+            }
             (_, _, PhysicalType::BOOLEAN | PhysicalType::INT96) => {
                 Err(unusable(column, "holds truth values or moments of the old form"))
             }
@@ -126,6 +148,8 @@ struct Rows {
     values: Values,
     key_type: KeyType,
     count: u64,
+    /// Whether every byte string so far may be a text.
+    are_texts: bool,
 }
 
 impl Rows {
@@ -172,6 +196,9 @@ impl Rows {
                 let count = self.count;
                 let place = || format!("value number {count}");
                 let key = key(value).map_err(|error| error.with_context(place()))?;
+                if let Key::Bytes(bytes) = &key {
+                    self.are_texts = self.are_texts && is_text(bytes);
+                }
                 self.collected.add(&key, place)?;
             }
             if rows == 0 {
@@ -181,6 +208,10 @@ impl Rows {
     }
 }
 
+fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control))
+}
+
 fn bytes(value: &ByteArray) -> Key<'_> {
     Key::Bytes(value.data().into())
 }
@@ -188,7 +219,14 @@ fn bytes(value: &ByteArray) -> Key<'_> {
 /// The place of the column with this name, the names of nested ones joined by dots.
 fn place_of(file: &SerializedFileReader<File>, column: &str) -> Result<usize> {
     let columns = file.metadata().file_metadata().schema_descr().columns();
-    columns.iter().position(|found| found.path().string() == column).ok_or_else(|| {
+    let mut places = columns.iter().enumerate().filter(|(_, found)| found.path().string() == column);
+    let (place, other) = (places.next(), places.next());
+    if other.is_some() {
+        return Err(Error::invalid_input(format!(
+            "the file has several columns `{column}`; give each a name of its own"
+        )));
+    }
+    place.map(|(place, _)| place).ok_or_else(|| {
         let names: Vec<_> = columns.iter().take(20).map(|found| found.path().string()).collect();
         Error::invalid_input(format!("there is no column `{column}`; the file has {}", names.join(", ")))
     })
@@ -234,7 +272,7 @@ mod tests {
         writer.close().unwrap();
         group.close().unwrap();
         file.close().unwrap();
-        let read = read(&path, "c", &ReadOptions { key_type: asked, sort: true }, &mut |_| {});
+        let read = read(&path, "c", None, &ReadOptions { key_type: asked, sort: true }, &mut |_| {});
         std::fs::remove_file(&path).unwrap();
         read
     }
@@ -266,6 +304,45 @@ mod tests {
             texts,
             TypedKeys { keys: Keys::Bytes(["a", "b"].iter().collect()), key_type: KeyType::Text }
         );
+    }
+
+    #[test]
+    fn texts_are_known_or_asked_about() {
+        let words = [ByteArray::from("1234"), ByteArray::from("cafe")];
+        let texts =
+            TypedKeys { keys: Keys::Bytes(["1234", "cafe"].iter().collect()), key_type: KeyType::Text };
+        let read = |column: &str, values: &[ByteArray], asked| {
+            read_back::<ByteArrayType>(column, values, None, asked)
+        };
+        for column in ["ENUM", "JSON", "UTF8"].map(|old| format!("REQUIRED BYTE_ARRAY c ({old})")) {
+            assert_eq!(read(&column, &words, None).unwrap(), texts, "{column}");
+        }
+        let plain = "REQUIRED BYTE_ARRAY c";
+        let asked = read(plain, &words, None).unwrap_err().to_string();
+        assert!(asked.contains("give --key-type text or hex"), "{asked}");
+        assert_eq!(read(plain, &words, Some(KeyType::Text)).unwrap(), texts);
+        let hex = read(plain, &words, Some(KeyType::Hex)).unwrap();
+        assert_eq!(hex, TypedKeys { key_type: KeyType::Hex, ..texts });
+        let bytes = [ByteArray::from(vec![0x12, 0x34]), ByteArray::from(vec![0xFF])];
+        assert_eq!(read(plain, &bytes, None).unwrap().key_type, KeyType::Hex);
+    }
+
+    /// As writers did that knew only the old annotations.
+    #[test]
+    fn old_annotations_are_read_alone() {
+        let of = |old| {
+            let column = parquet::schema::types::Type::primitive_type_builder("c", PhysicalType::BYTE_ARRAY)
+                .with_converted_type(old)
+                .build()
+                .unwrap();
+            let path = parquet::schema::types::ColumnPath::new(vec!["c".to_owned()]);
+            let column = ColumnDescriptor::new(Arc::new(column), 0, 0, path);
+            Values::of(&column).unwrap()
+        };
+        for old in [ConvertedType::ENUM, ConvertedType::JSON, ConvertedType::UTF8] {
+            assert_eq!(of(old).key_type, KeyType::Text, "{old}");
+        }
+        assert!(of(ConvertedType::NONE).is_unsaid && !of(ConvertedType::BSON).is_unsaid);
     }
 
     #[test]
