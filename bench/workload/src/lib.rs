@@ -49,7 +49,7 @@ pub use key_text::{Key, parse_key, parse_range};
 pub use keys::{Keys, TypedKeys};
 pub use lacuna_base::{ByteColumn, Error, ErrorKind, KeyType, Result, TimeUnit};
 pub use numbers::{Lengths, parse_count};
-pub use oracle::{count_empty, is_empty, is_empty_bytes};
+pub use oracle::{count_bytes, count_empty, is_empty, is_empty_bytes};
 pub use queries::{ByteQueries, Queries};
 pub use query_file::{QueryLine, QueryLines, parse_query_file};
 pub use query_input::QueryInput;

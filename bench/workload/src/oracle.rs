@@ -24,6 +24,15 @@ pub fn is_empty_bytes(keys: &ByteColumn, low: &[u8], high: &[u8]) -> bool {
     next == keys.len() || keys.get(next) > high
 }
 
+/// How many strings of the ascending `keys` lie in `low..=high`.
+pub fn count_bytes(keys: &ByteColumn, low: &[u8], high: &[u8]) -> usize {
+    let (first, mut end) = (count_below(keys, low), count_below(keys, high));
+    if end < keys.len() && keys.get(end) == high {
+        end += 1;
+    }
+    end.saturating_sub(first)
+}
+
 /// How many of `queries` hold no key of `keys`.
 ///
 /// # Panics
@@ -60,6 +69,8 @@ mod tests {
             assert_eq!(is_empty(&keys, low, high), truth, "{keys:?} {low} {high}, round {round}, seed 1");
             let (low_bytes, high_bytes) = (low.to_be_bytes(), high.to_be_bytes());
             assert_eq!(is_empty_bytes(&strings, &low_bytes, &high_bytes), truth, "round {round}, seed 1");
+            let count = keys.iter().filter(|key| (low..=high).contains(key)).count();
+            assert_eq!(count_bytes(&strings, &low_bytes, &high_bytes), count, "round {round}, seed 1");
         }
     }
 

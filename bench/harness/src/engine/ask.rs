@@ -61,6 +61,19 @@ impl Asked {
 /// # Errors
 /// As [`Database::seek`]; `Corrupt` if a row is missing, or there is one where none was written.
 pub fn ask(database: &dyn Database, questions: &[Question], manner: Manner) -> Result<Asked> {
+    let (asked, found) = ask_each(database, questions, manner)?;
+    if questions.iter().zip(&found).any(|(question, &rows)| question.is_empty != (rows == 0)) {
+        return Err(Error::corrupt("the database does not answer what was written into it; this is a bug"));
+    }
+    Ok(asked)
+}
+
+/// Puts all `questions` to a database, and gives the rows of each.
+pub(super) fn ask_each(
+    database: &dyn Database,
+    questions: &[Question],
+    manner: Manner,
+) -> Result<(Asked, Vec<u64>)> {
     let mut found = Vec::with_capacity(questions.len());
     let before = database.counts();
     let (start, wall) = (Stopwatch::start(), Instant::now());
@@ -72,10 +85,8 @@ pub fn ask(database: &dyn Database, questions: &[Question], manner: Manner) -> R
     }
     let (wall, elapsed) = (wall.elapsed(), start.elapsed());
     let counts = database.counts() - before;
-    if questions.iter().zip(&found).any(|(question, &rows)| question.is_empty != (rows == 0)) {
-        return Err(Error::corrupt("the database does not answer what was written into it; this is a bug"));
-    }
-    Ok(Asked { questions: questions.len() as u64, rows: found.iter().sum(), elapsed, wall, counts })
+    let asked = Asked { questions: questions.len() as u64, rows: found.iter().sum(), elapsed, wall, counts };
+    Ok((asked, found))
 }
 
 /// Looks up `count` keys at random, so that caches hold what a running database has there.

@@ -11,8 +11,8 @@
 //! With keys 1 to 9, two levels and a size ratio of 2, about three keys lie in the upper level and six in the lower; the
 //! seek of 20 to 30 opens a file of each unless a filter says that it holds nothing there.
 //!
-//! **Guarantee.** Every answer is compared with the keys themselves: a filter that hides a row ends the run. Counts repeat
-//! from the seed. Times are medians of rounds in which the databases take turns.
+//! **Guarantee.** The rows of every answer are counted and compared with the keys themselves: a filter that hides a row ends
+//! the run, with its name and the range. Counts repeat from the seed. Times are medians of rounds in which the databases take turns.
 //!
 //! **Cost.** A database a filter on disk at the same time.
 //!

@@ -1,7 +1,7 @@
 //! `lacuna bench engine`: a storage engine with no filter, its own, and ours.
 
 use clap::{Args, ValueEnum};
-use lacuna_base::{Error, Result as CoreResult};
+use lacuna_base::{Error, ErrorKind, Result as CoreResult};
 use lacuna_bench::engine::{
     COLUMNS, Direction, Engine, EngineRow, EngineSetting, FilterChoice, SlateDbEngine, compare, to_table,
 };
@@ -10,7 +10,7 @@ use lacuna_workload::{QueryInput, parse_count};
 
 use super::{Format, every_family, split_specs};
 use crate::arguments::{KeyArgs, bits_per_key};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::secret_file::refuse_without_secret;
@@ -29,7 +29,7 @@ Keys are dealt out to levels that each span all of them; every filter gets a dat
 warmed and then asked the same questions in turn. `rate` counts the answers \"maybe\" of our filters about
 files without the range. RocksDB is there in a binary that was built with it, in the checkout by
 `.ci/with-rocksdb cargo build --release -p lacuna-cli --features rocksdb`; it looks points up with `get`, and
-seeks them as [k, k] where only that asks our filter.";
+seeks them as [k, k] where only that asks our filter. Exit code 1 if rows are missing from an answer.";
 
 /// Compare a storage engine's reads with no filter, its own, and ours
 #[derive(Debug, Args)]
@@ -135,7 +135,7 @@ pub(super) fn run(args: &EngineArgs) -> Result<()> {
     print(args, &measured(args, engine)?)
 }
 
-fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>> {
+fn measured(args: &EngineArgs, engine: &dyn Engine) -> Result<Vec<EngineRow>> {
     let input = QueryInput::parse(&args.queries)?;
     // The text names the same families in both key spaces; what is wrong with one is said before the keys are read.
     let words = words(args);
@@ -158,7 +158,15 @@ fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>
     // Databases of the engines go into the temporary folder of the process.
     drop(tempfile::env::override_temp_dir(folder.path()));
     let progress = Progress::spinner("writing databases");
-    compare(engine, &filters, &setting, &mut |stage| progress.say(stage))
+    compare(engine, &filters, &setting, &mut |stage| progress.say(stage)).map_err(failure)
+}
+
+/// A row that is hidden is no bad input: it is what the comparison proves not to happen.
+fn failure(error: Error) -> Failure {
+    match error.kind() {
+        ErrorKind::Corrupt => Failure::DoesNotHold(error.to_string()),
+        _ => error.into(),
+    }
 }
 
 /// Keys and questions.
@@ -224,5 +232,16 @@ fn small_count(text: &str) -> CoreResult<usize> {
     match usize::try_from(count) {
         Ok(count) if count <= 1 << 20 => Ok(count),
         _ => Err(Error::invalid_input(format!("{text} is too many here; give at most 1M"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hidden_row_is_no_bad_input() {
+        assert!(matches!(failure(Error::corrupt("a row is hidden")), Failure::DoesNotHold(_)));
+        assert!(matches!(failure(Error::unavailable("the disk is full")), Failure::BadInput(_)));
     }
 }
