@@ -3,10 +3,10 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use lacuna_base::{Cover, KeyCodec, KeySpace, Result, Sample};
+use lacuna_base::{Cover, KeyCodec, Result, Sample};
 
 use crate::codec::GuardCodec;
-use crate::sample_bytes::{sample_from_bytes, sample_to_bytes};
+use crate::sample_bytes::{SampleKey, sample_from_bytes, sample_to_bytes};
 use crate::sample_queue::SampleQueue;
 
 /// Recent scans that returned nothing, as the engine's bounds, kept as queries of the codec's key space.
@@ -51,7 +51,7 @@ impl QueryLog {
     }
 
     /// Notes a scan between two bounds that returned nothing, if it is its turn. Bounds that the codec does not cover,
-    /// or that have no upper end, teach a designer nothing and are left out.
+    /// or that have no upper end, teach a designer nothing and are left out, as are bounds of more than 1 KiB.
     pub fn record(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) {
         match (&self.queue, &self.codec) {
             (Queue::Integers(queue), GuardCodec::Integers { codec, .. }) => record(queue, &**codec, lo, hi),
@@ -112,7 +112,7 @@ impl QueryLog {
     }
 }
 
-fn record<'a, K: KeySpace + ?Sized>(
+fn record<'a, K: SampleKey + ?Sized>(
     queue: &SampleQueue<K>,
     codec: &dyn KeyCodec<K>,
     lo: Bound<&'a [u8]>,
@@ -125,7 +125,7 @@ fn record<'a, K: KeySpace + ?Sized>(
     }
 }
 
-fn seed<K: KeySpace + ?Sized>(queue: &SampleQueue<K>, sample: &Sample<K>) -> usize {
+fn seed<K: SampleKey + ?Sized>(queue: &SampleQueue<K>, sample: &Sample<K>) -> usize {
     queue.seed(sample);
     sample.len()
 }
@@ -153,5 +153,21 @@ mod tests {
         log.record(Included(b"aa"), Included(b"zz"));
         log.record(Included(b"aa\0\x01"), Included(b"aa\0\x05"));
         assert_eq!(log.len(), 1);
+    }
+
+    #[test]
+    fn ends_of_any_length_take_no_memory() {
+        let codec = GuardCodec::bytes();
+        let log = QueryLog::with_capacity(&codec, 10, 1);
+        let (long, longest) = (vec![b'x'; 1 << 20], vec![b'x'; 1 << 10]);
+        log.record(Included(b"a"), Included(&long));
+        log.record(Included(&long), Included(b"y"));
+        assert_eq!(log.len(), 0);
+        log.record(Included(b"a"), Included(&longest));
+        assert_eq!(log.len(), 1);
+        let mut sample = Sample::<[u8]>::new();
+        sample.push(&b"a"[..], long.as_slice());
+        assert_eq!(log.seed_from_bytes(&sample_to_bytes(&sample, &codec)).unwrap(), 1);
+        assert_eq!(log.len(), 1, "a sample from elsewhere is held to the same bound");
     }
 }

@@ -112,6 +112,9 @@ pub(crate) trait SampleKey: lacuna_base::KeySpace {
     /// Takes one query off the front.
     #[doc(hidden)]
     fn read_query<'a>(rest: &mut &'a [u8]) -> Option<(Self::Ref<'a>, Self::Ref<'a>)>;
+    /// Bytes of an end.
+    #[doc(hidden)]
+    fn end_bytes(end: Self::Ref<'_>) -> usize;
 }
 
 impl SampleKey for u64 {
@@ -121,6 +124,9 @@ impl SampleKey for u64 {
     }
     fn read_query(rest: &mut &[u8]) -> Option<(u64, u64)> {
         Some((u64::from_le_bytes(take(rest)?), u64::from_le_bytes(take(rest)?)))
+    }
+    fn end_bytes(_: u64) -> usize {
+        size_of::<u64>()
     }
 }
 
@@ -134,6 +140,9 @@ impl SampleKey for [u8] {
     }
     fn read_query<'a>(rest: &mut &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         Some((take_string(rest)?, take_string(rest)?))
+    }
+    fn end_bytes(end: &[u8]) -> usize {
+        end.len()
     }
 }
 

@@ -5,6 +5,9 @@
 //! each run of a hundred queries exactly one, at a place that a hash of the run's number picks, so that a workload
 //! that repeats every hundred queries is not always caught at the same one.
 //!
+//! The ends of a query come from a caller, who may have them from anywhere: one with an end above 1 KiB is left out and
+//! counted as dropped, so that the ring takes at most 40 MiB.
+//!
 //! A query that is not taken costs one relaxed addition. A taken one copies its two ends; if another thread holds the
 //! ring at that moment, the query is dropped and counted. No query ever waits. (Sampling as in Proteus, SIGMOD 2022,
 //! section 6.1: 20,000 queries, one in 100.)
@@ -17,6 +20,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use lacuna_base::hash::{IntegerHasher, reduce};
 use lacuna_base::{KeyRange, KeySpace, Sample};
 
+use crate::sample_bytes::SampleKey;
+
+/// Most bytes of an end that is kept, far more than most keys have.
+const MAX_END_BYTES: usize = 1 << 10;
+
 type OwnedQuery<K> = (<K as KeySpace>::Owned, <K as KeySpace>::Owned);
 
 /// A ring of closed queries over the key space `K`.
@@ -28,7 +36,7 @@ pub(crate) struct SampleQueue<K: KeySpace + ?Sized> {
     ring: Mutex<VecDeque<OwnedQuery<K>>>,
 }
 
-impl<K: KeySpace + ?Sized> SampleQueue<K> {
+impl<K: SampleKey + ?Sized> SampleQueue<K> {
     /// Queries kept, if nothing else is asked for.
     pub(crate) const CAPACITY: usize = 20_000;
     /// One query in this many is kept, if nothing else is asked for.
@@ -39,7 +47,8 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
         Self::with_capacity(Self::CAPACITY, Self::EVERY)
     }
 
-    /// A queue of `capacity` queries, one in `every` taken; zero counts as one. Takes its memory now.
+    /// A queue of `capacity` queries, one in `every` taken; zero counts as one. Takes its memory now, except that
+    /// of byte strings.
     pub(crate) fn with_capacity(capacity: usize, every: u64) -> Self {
         let capacity = capacity.max(1);
         Self {
@@ -67,9 +76,13 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
         place == reduce(IntegerHasher::new(0).hash(run), self.every)
     }
 
-    /// Puts a query into the ring; drops it if the ring is held by another thread.
+    /// Puts a query into the ring; drops it if the ring is held by another thread, or an end is long.
     pub(crate) fn take(&self, range: KeyRange<'_, K>) {
         let (lo, Some(hi)) = K::ends(range) else { return };
+        if is_long::<K>(lo, hi) {
+            self.dropped.fetch_add(1, Relaxed);
+            return;
+        }
         let query = (K::to_owned(lo), K::to_owned(hi));
         match self.ring.try_lock() {
             Ok(mut ring) => self.put(&mut ring, query),
@@ -82,7 +95,7 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
     /// Puts all queries of `sample` into the ring, without thinning; the newest stay.
     pub(crate) fn seed(&self, sample: &Sample<K>) {
         let mut ring = self.wait_for_ring();
-        for (lo, hi) in sample.iter() {
+        for (lo, hi) in sample.iter().filter(|&(lo, hi)| !is_long::<K>(lo, hi)) {
             self.put(&mut ring, (K::to_owned(lo), K::to_owned(hi)));
         }
     }
@@ -107,7 +120,7 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
         self.seen.load(Relaxed)
     }
 
-    /// Queries that were to be taken but found the ring held.
+    /// Queries that were to be taken but found the ring held, or have a long end.
     #[cfg(test)]
     fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
@@ -125,7 +138,11 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
     }
 }
 
-impl<K: KeySpace + ?Sized> Default for SampleQueue<K> {
+fn is_long<K: SampleKey + ?Sized>(lo: K::Ref<'_>, hi: K::Ref<'_>) -> bool {
+    K::end_bytes(lo).max(K::end_bytes(hi)) > MAX_END_BYTES
+}
+
+impl<K: SampleKey + ?Sized> Default for SampleQueue<K> {
     fn default() -> Self {
         Self::new()
     }

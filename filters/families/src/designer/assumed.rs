@@ -22,6 +22,8 @@ const FOR_EACH_KEY: u64 = 4;
 const LONGEST: u64 = 32;
 /// Largest distance after a key.
 const FARTHEST: u64 = 32;
+/// Most bytes of the ends of assumed queries over byte strings, which are as long as keys; one query is always drawn.
+const MAX_BYTES: usize = 4 << 20;
 /// Longest prefix that the ends of assumed queries over byte strings share.
 const PREFIX: usize = 256;
 
@@ -75,7 +77,7 @@ pub(crate) fn assumed_strings(keys: SortedKeys<'_, [u8]>) -> Sample<[u8]> {
 fn recombined(keys: SortedKeys<'_, [u8]>) -> Sample<[u8]> {
     let hasher = IntegerHasher::new(0);
     let count = (keys.len() as u64 * FOR_EACH_KEY).min(MAX);
-    let mut sample = Sample::new();
+    let (mut sample, mut bytes) = (Sample::new(), 0);
     for number in 0..count {
         let random = |stream: u64| hasher.hash(number * 8 + stream);
         #[expect(clippy::cast_possible_truncation, reason = "below the number of keys, or the length of one")]
@@ -93,6 +95,10 @@ fn recombined(keys: SortedKeys<'_, [u8]>) -> Sample<[u8]> {
         if number % 4 >= 2 {
             step_last(&mut hi, 1 + reduce(random(4), LONGEST - 1));
         }
+        bytes += lo.len() + hi.len();
+        if bytes > MAX_BYTES && !sample.is_empty() {
+            break;
+        }
         sample.push(lo.as_slice(), hi.as_slice());
     }
     sample
@@ -108,4 +114,21 @@ fn step_last(key: &mut [u8], step: u64) {
 fn string_at(window: Window<'_>, place: u64) -> Vec<u8> {
     let place = place.min(window.largest());
     [window.prefix(), &place.to_be_bytes()[Window::MAX_WIDTH - window.width()..]].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use lacuna_base::ByteColumn;
+
+    use super::*;
+
+    #[test]
+    fn long_keys_give_few_queries() {
+        for (length, count) in [(100, 16), (1 << 20, 2), (8 << 20, 1)] {
+            let key = |number: u32| number.to_be_bytes().repeat(length / 4);
+            let keys: ByteColumn = (0..4).map(key).collect();
+            let sample = assumed_strings(SortedKeys::<[u8]>::try_new(&keys).unwrap());
+            assert_eq!(sample.len(), count, "{length}");
+        }
+    }
 }
