@@ -1,8 +1,9 @@
-//! Ctrl-C and SIGTERM: one handler for all commands, which removes what a command has begun.
+//! Ctrl-C, SIGTERM and SIGHUP: one handler for all commands, which removes what a command has begun.
 //!
 //! A command says what is to be removed ([`before_end`]); a command that can end early with what it has says so
 //! ([`StopFlag`]). The first signal sets the flag, if there is one; otherwise, and at the second, everything is removed
-//! and the process ends with 130 or 143, the codes that a shell shows for these signals.
+//! and the process ends with 130, 143 or 129, the codes that a shell shows for these signals. SIGHUP comes when a terminal is
+//! closed; a process that was started to ignore it, as `nohup` does, goes on.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process;
@@ -23,6 +24,8 @@ const LOOK: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_secs(5);
 /// Exit code after SIGTERM.
 const TERMINATED: u8 = 143;
+/// Exit code after SIGHUP.
+const HUNG_UP: u8 = 129;
 
 /// What is to be done before the process ends.
 static ENDING: Mutex<Ending> = Mutex::new(Ending { actions: Vec::new(), next: 0, stop: None });
@@ -168,7 +171,7 @@ fn signalled(exit_code: u8) {
     if IS_TAKEN.load(Ordering::SeqCst) {
         return;
     }
-    let sentence = if exit_code == TERMINATED { "terminated" } else { "interrupted" };
+    let sentence = sentence_of(exit_code);
     let stop = lock().stop;
     let is_asked = match stop {
         None => false,
@@ -177,6 +180,14 @@ fn signalled(exit_code: u8) {
     };
     if !is_asked {
         end_with(sentence, exit_code);
+    }
+}
+
+fn sentence_of(exit_code: u8) -> &'static str {
+    match exit_code {
+        TERMINATED => "terminated",
+        HUNG_UP => "ended with its terminal",
+        _ => "interrupted",
     }
 }
 
@@ -213,7 +224,7 @@ pub fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> io::Result<()
         if exit_code == INTERRUPTED {
             handler();
         } else {
-            end_with("terminated", exit_code);
+            end_with(sentence_of(exit_code), exit_code);
         }
     })
 }
@@ -239,21 +250,47 @@ fn receive(mut handler: impl FnMut(u8) + Send + 'static) -> io::Result<()> {
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// `None` if the process ignores it.
+    hang_up: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
 impl Signals {
     fn new() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let hang_up = (!is_hang_up_ignored()).then(|| signal(SignalKind::hangup())).transpose()?;
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up,
+        })
     }
 
     async fn next(&mut self) -> Option<u8> {
         tokio::select! {
             came = self.interrupt.recv() => came.map(|()| INTERRUPTED),
             came = self.terminate.recv() => came.map(|()| TERMINATED),
+            Some(()) = received(&mut self.hang_up) => Some(HUNG_UP),
         }
     }
+}
+
+/// Waits for the signal; without one for ever.
+#[cfg(unix)]
+async fn received(signal: &mut Option<tokio::signal::unix::Signal>) -> Option<()> {
+    match signal {
+        Some(signal) => signal.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether this process was started to ignore SIGHUP. Where the system does not say, it is left as it is.
+#[cfg(unix)]
+fn is_hang_up_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // The lowest bit is that of signal 1.
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
 }
 
 #[cfg(windows)]

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and a full disk leave nothing behind and end with a sentence; a terminal sees what is done.
+//! Ctrl-C, SIGTERM, SIGHUP and a full disk leave nothing behind and end with a sentence; a terminal sees what is done.
 
 #![cfg(unix)]
 
@@ -44,7 +44,9 @@ fn ended_by(signal: &str, mut child: Child, begun: impl Fn() -> bool) -> Output 
 
 #[test]
 fn databases_are_removed_when_a_signal_comes() {
-    for (signal, code, said) in [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated")] {
+    for (signal, code, said) in
+        [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated"), ("-HUP", 129, "ended with its terminal")]
+    {
         for line in [
             "demo --keys uniform:300k --scans 100000",
             "bench engine --engine slatedb --keys uniform:300k --queries uniform:100k:32 --filters none,grafite",
@@ -55,7 +57,7 @@ fn databases_are_removed_when_a_signal_comes() {
                 left(&folder).iter().any(|name| {
                     name.starts_with(command)
                         && fs::read_dir(folder.path("tmp").join(name))
-                            .is_ok_and(|mut files| files.next().is_some())
+                            .is_ok_and(|files| files.flatten().any(|file| file.path().is_dir()))
                 })
             };
             let output = ended_by(signal, start(&folder, line), has_files);
@@ -79,6 +81,39 @@ fn a_terminated_build_leaves_nothing() {
     let output = ended_by("-TERM", build, begun);
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(143), &b"lacuna: terminated\n"[..]));
     assert_eq!(folder.names(), ["never.u64", "tmp"]);
+}
+
+#[test]
+fn a_closed_terminal_leaves_nothing_unless_it_is_ignored() {
+    let folder = Folder::new();
+    assert!(Command::new("mkfifo").arg(folder.path("never.u64")).status().unwrap().success());
+    let line = "build --keys never.u64 --filter grafite --bits-per-key 14 --out f";
+    let begun = || folder.names().iter().any(|name| name.starts_with(".lacuna-"));
+    let output = ended_by("-HUP", start(&folder, line), begun);
+    assert_eq!(
+        (output.status.code(), output.stderr.as_slice()),
+        (Some(129), &b"lacuna: ended with its terminal\n"[..])
+    );
+    assert_eq!(folder.names(), ["never.u64", "tmp"]);
+    let ignoring = Command::new("sh")
+        .args(["-c", &format!("trap '' HUP; exec {} {line}", crate::BINARY)])
+        .current_dir(folder.root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pipe = folder.path("never.u64");
+    let id = ignoring.id().to_string();
+    let writer = thread::spawn(move || {
+        // Opened once the build reads, which is when it hears signals.
+        let mut keys = fs::File::options().write(true).open(pipe).unwrap();
+        assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+        thread::sleep(Duration::from_millis(200));
+        keys.write_all(&7_u64.to_le_bytes()).unwrap();
+    });
+    let output = ignoring.wait_with_output().unwrap();
+    writer.join().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
 #[test]
