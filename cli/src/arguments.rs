@@ -5,8 +5,9 @@ use std::path::Path;
 
 use clap::Args;
 use lacuna_base::{Error, Result, Sample};
-use lacuna_workload::{KeySource, KeyType, Queries, ReadOptions, TypedKeys};
+use lacuna_workload::{FirstRow, KeySource, KeyType, Queries, QueryInput, ReadOptions, TypedKeys};
 
+use crate::asked_type::AskedType;
 use crate::pending_file::is_same_file;
 use crate::progress::Progress;
 
@@ -15,22 +16,27 @@ use crate::progress::Progress;
 pub(crate) struct KeyArgs {
     /// A key file, - for standard input, or uniform:N, normal:N, zipf:N, clustered:N or skew99:N
     ///
-    /// `.u64` holds little-endian integers, any other file one key a line; both may be `.gz`. A generator's keys
-    /// follow from --seed.
+    /// `.u64` holds little-endian integers, any other file one key a line; both may be `.gz`; `file:PATH` is a file of any
+    /// name. A generator's keys follow from --seed.
     #[arg(long, value_name = "K")]
     keys: String,
 
     /// How the keys are written: u64, i64, f64, date, timestamp, text or hex [default: u64 for .u64, else text]
     ///
-    /// Dates are days such as 2024-01-31; timestamps may have a time, fractions and an offset.
+    /// Dates are days such as 2024-01-31; timestamps may have a time, fractions and an offset. They are counted in the
+    /// coarsest unit that loses nothing; `timestamp-s`, `timestamp-ms` and `timestamp-us` fix another.
     #[arg(long, value_name = "T")]
-    key_type: Option<KeyType>,
+    key_type: Option<AskedType>,
 
     /// Take the keys from this column of a CSV, TSV or Parquet file
     ///
     /// A name that the first row of a CSV file has, or a number from 1 if the file has no such row.
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
+
+    /// What the first row of a CSV file holds, where that is not clear: names or values
+    #[arg(long, value_name = "WHAT", requires = "column")]
+    first_row: Option<FirstRow>,
 
     /// Sort the keys instead of refusing a file in another order
     #[arg(long)]
@@ -43,7 +49,7 @@ impl KeyArgs {
     /// # Errors
     /// As [`KeySource::load`].
     pub(crate) fn load(&self, seed: u64) -> Result<TypedKeys> {
-        self.load_as(self.key_type, seed)
+        self.load_as(self.key_type.map(|asked| asked.key_type), seed)
     }
 
     /// The keys in ascending order, each once, written as keys of `key_type` unless their source says otherwise.
@@ -65,32 +71,36 @@ impl KeyArgs {
             KeySource::StandardInput => Progress::spinner("reading keys from standard input"),
             KeySource::Generated { .. } => Progress::spinner("making keys"),
         };
-        source.load_typed(&options, seed, &mut |bytes| progress.set(bytes))
+        let keys = source.load_typed(&options, seed, &mut |bytes| progress.set(bytes))?;
+        Ok(match self.key_type.and_then(AskedType::unit) {
+            Some(unit) => keys.in_unit(unit),
+            None => keys,
+        })
     }
 
     fn source(&self) -> Result<KeySource> {
         let source = KeySource::parse(&self.keys)?;
-        self.column.as_deref().map_or(Ok(source.clone()), |column| source.with_column(column))
+        match &self.column {
+            Some(column) => Ok(source.with_column(column)?.with_first_row(self.first_row)),
+            None => Ok(source),
+        }
     }
 
-    /// Makes sure that writing `out` does not destroy the keys.
+    /// Makes sure that writing `out`, as `option` says, does not destroy the keys.
     ///
     /// # Errors
-    /// `InvalidInput` if it is the file of the keys, by whatever name.
-    pub(crate) fn spare(&self, out: &Path) -> Result<()> {
-        // A file that standard input comes from has no other name here.
-        let keys = if self.keys == "-" { "/dev/stdin" } else { &self.keys };
-        if is_same_file(Path::new(keys), out) {
-            return Err(Error::invalid_input(format!(
-                "{} is the file of the keys, which would be lost; give another --out",
-                out.display()
-            )));
+    /// `InvalidInput` if it is the file of the keys, by whatever name; as [`KeySource::parse`].
+    pub(crate) fn spare(&self, out: &Path, option: &str) -> Result<()> {
+        match self.source()? {
+            KeySource::Column { path, .. } | KeySource::File(path) => spare_file(&path, "keys", out, option),
+            // A file that standard input comes from has no other name here.
+            KeySource::StandardInput => spare_file(Path::new("/dev/stdin"), "keys", out, option),
+            KeySource::Generated { .. } => Ok(()),
         }
-        Ok(())
     }
 
     /// The type that was asked for.
-    pub(crate) fn key_type(&self) -> Option<KeyType> {
+    pub(crate) fn key_type(&self) -> Option<AskedType> {
         self.key_type
     }
 
@@ -104,9 +114,36 @@ impl KeyArgs {
         let key_type =
             self.key_type.map_or(String::new(), |key_type| format!(" --key-type {}", key_type.name()));
         let column = self.column.as_ref().map_or(String::new(), |column| format!(" --column {column}"));
+        let first_row =
+            self.first_row.map_or(String::new(), |first_row| format!(" --first-row {}", first_row.name()));
         let sort = if self.sort { " --sort" } else { "" };
-        format!("--keys {}{column}{key_type}{sort}", self.keys)
+        format!("--keys {}{column}{first_row}{key_type}{sort}", self.keys)
     }
+}
+
+/// Makes sure that writing `out`, as `option` says, does not destroy a file of queries.
+///
+/// # Errors
+/// `InvalidInput` if it is that file, by whatever name.
+pub(crate) fn spare_queries(queries: &QueryInput, out: &Path, option: &str) -> Result<()> {
+    match queries {
+        QueryInput::File(path) => spare_file(path, "queries", out, option),
+        QueryInput::Drawn(_) => Ok(()),
+    }
+}
+
+/// Makes sure that writing `out`, as `option` says, does not destroy the file at `path`, which holds `what`.
+///
+/// # Errors
+/// `InvalidInput` if it is that file, by whatever name.
+pub(crate) fn spare_file(path: &Path, what: &str, out: &Path, option: &str) -> Result<()> {
+    if is_same_file(path, out) {
+        return Err(Error::invalid_input(format!(
+            "{} is the file of the {what}, which would be lost; give another {option}",
+            out.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Reads a budget.

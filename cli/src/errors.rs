@@ -53,6 +53,14 @@ impl Failure {
     }
 }
 
+/// The result of printing, without the failure that nobody reads it: for a command whose exit code is a verdict.
+pub(crate) fn unless_reader_gone(printed: Result<()>) -> Result<()> {
+    match printed {
+        Err(Failure::ReaderGone) => Ok(()),
+        other => other,
+    }
+}
+
 /// Says what went wrong, if anything, and gives the exit code of the process.
 pub(crate) fn exit_code(result: Result<()>) -> ExitCode {
     match result {

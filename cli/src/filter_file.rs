@@ -8,6 +8,8 @@ use lacuna_base::{AlignedBytes, Envelope, Error, KeySpaceId, Result};
 use lacuna_families::{AnyFilter, Surf};
 use lacuna_workload::KeyType;
 
+use crate::asked_type::AskedType;
+
 /// Reads and opens the filter at `path`, checksums included.
 ///
 /// # Errors
@@ -64,17 +66,17 @@ pub(crate) fn key_space_name(key_space: KeySpaceId) -> &'static str {
 /// # Errors
 /// `InvalidInput` if another type was asked for, whose keys would be denied although they are there, and if the type is
 /// known to neither; `Unsupported` if a codec has changed the keys.
-pub(crate) fn key_type_for(envelope: &Envelope, asked: Option<KeyType>) -> Result<KeyType> {
+pub(crate) fn key_type_for(envelope: &Envelope, asked: Option<AskedType>) -> Result<KeyType> {
     envelope.check_asked_directly()?;
     match (envelope.key_type, asked) {
         (KeyType::Unknown, asked) => unnoted_type(envelope.key_space, asked),
-        (KeyType::Tuple, Some(KeyType::Hex)) => Ok(KeyType::Hex),
+        (KeyType::Tuple, Some(asked)) if asked.key_type == KeyType::Hex => Ok(KeyType::Hex),
         (KeyType::Tuple, _) => Err(Error::invalid_input(
             "the filter's keys are tuples, which have no text; give their bytes with --key-type hex",
         )),
-        (noted, Some(asked)) if asked.name() != noted.name() => Err(Error::invalid_input(format!(
+        (noted, Some(asked)) if !asked.fits(noted) => Err(Error::invalid_input(format!(
             "the filter's keys are of type {}, not {}; leave out --key-type",
-            noted.name(),
+            if asked.unit().is_some() { noted.to_string() } else { noted.name().to_owned() },
             asked.name()
         ))),
         (noted, _) => Ok(noted),
@@ -82,9 +84,9 @@ pub(crate) fn key_type_for(envelope: &Envelope, asked: Option<KeyType>) -> Resul
 }
 
 /// The type that was asked for, of a filter whose builder noted none.
-fn unnoted_type(key_space: KeySpaceId, asked: Option<KeyType>) -> Result<KeyType> {
+fn unnoted_type(key_space: KeySpaceId, asked: Option<AskedType>) -> Result<KeyType> {
     let others = match key_space {
-        KeySpaceId::U64 => "u64, i64, f64, date or timestamp",
+        KeySpaceId::U64 => "u64, i64, f64, date, timestamp-s, timestamp-ms or timestamp-us",
         KeySpaceId::Bytes => "text or hex",
     };
     match asked {
@@ -92,13 +94,21 @@ fn unnoted_type(key_space: KeySpaceId, asked: Option<KeyType>) -> Result<KeyType
             "the filter does not say what its {} stand for; say so with --key-type {others}",
             key_space_name(key_space)
         ))),
-        Some(asked) if asked.key_space() != Some(key_space) => Err(Error::invalid_input(format!(
+        Some(asked) if asked.key_type.key_space() != Some(key_space) => Err(Error::invalid_input(format!(
             "the filter's keys are {}, which `--key-type {}` does not name; give {others}",
             key_space_name(key_space),
             asked.name()
         ))),
-        Some(asked) => Ok(asked),
+        Some(asked) if asked.lacks_unit() => Err(unit_missing()),
+        Some(asked) => Ok(asked.key_type),
     }
+}
+
+/// The error of moments whose unit neither the filter nor the caller says.
+pub(crate) fn unit_missing() -> Error {
+    Error::invalid_input(
+        "the filter does not say in which unit it counts moments; give --key-type timestamp-s, timestamp-ms or timestamp-us",
+    )
 }
 
 #[cfg(test)]
@@ -128,12 +138,15 @@ mod tests {
             let filter = envelope(noted.key_space().expect("it is written"), noted);
             assert_eq!(key_type_for(&filter, None).unwrap(), noted);
             for asked in KeyType::WRITTEN {
-                assert_eq!(key_type_for(&filter, Some(asked)).is_ok(), asked == noted, "{asked} of {noted}");
+                let found = key_type_for(&filter, asked.name().parse().ok());
+                assert_eq!(found.is_ok(), asked == noted, "{asked} of {noted}");
             }
         }
         let seconds = envelope(KeySpaceId::U64, KeyType::Timestamp(TimeUnit::Seconds));
-        let asked = "timestamp".parse().unwrap();
-        assert_eq!(key_type_for(&seconds, Some(asked)).unwrap(), seconds.key_type);
+        for (asked, fits) in [("timestamp", true), ("timestamp-s", true), ("timestamp-ms", false)] {
+            let found = key_type_for(&seconds, asked.parse().ok()).ok();
+            assert_eq!(found, fits.then_some(seconds.key_type), "{asked}");
+        }
     }
 
     #[test]
@@ -142,9 +155,20 @@ mod tests {
             let filter = envelope(key_space, KeyType::Unknown);
             assert!(key_type_for(&filter, None).is_err());
             for asked in KeyType::WRITTEN {
-                let fits = asked.key_space() == Some(key_space);
-                assert_eq!(key_type_for(&filter, Some(asked)).is_ok(), fits, "{asked}");
+                let fits = asked.key_space() == Some(key_space) && asked.time_unit().is_none();
+                assert_eq!(key_type_for(&filter, asked.name().parse().ok()).is_ok(), fits, "{asked}");
             }
+        }
+    }
+
+    #[test]
+    fn a_filter_without_a_type_needs_the_unit_of_moments() {
+        let filter = envelope(KeySpaceId::U64, KeyType::Unknown);
+        let refused = key_type_for(&filter, "timestamp".parse().ok()).unwrap_err().to_string();
+        assert!(refused.contains("--key-type timestamp-s, timestamp-ms or timestamp-us"), "{refused}");
+        for (asked, unit) in ["timestamp-s", "timestamp-ms", "timestamp-us"].into_iter().zip(TimeUnit::ALL) {
+            let found = key_type_for(&filter, asked.parse().ok()).unwrap();
+            assert_eq!(found, KeyType::Timestamp(unit));
         }
     }
 
@@ -153,7 +177,7 @@ mod tests {
         let hashed = CodecId { number: 2, parameter: 4 };
         for key_space in [KeySpaceId::U64, KeySpaceId::Bytes] {
             let filter = Envelope { codec: hashed, ..envelope(key_space, KeyType::Unknown) };
-            let refused = key_type_for(&filter, Some(KeyType::U64)).unwrap_err();
+            let refused = key_type_for(&filter, "u64".parse().ok()).unwrap_err();
             assert!(refused.to_string().contains("codec 2"), "{refused}");
         }
     }
@@ -161,7 +185,7 @@ mod tests {
     #[test]
     fn tuples_are_asked_for_by_their_bytes() {
         let tuples = envelope(KeySpaceId::Bytes, KeyType::Tuple);
-        assert_eq!(key_type_for(&tuples, Some(KeyType::Hex)).unwrap(), KeyType::Hex);
-        assert!(key_type_for(&tuples, None).is_err() && key_type_for(&tuples, Some(KeyType::Text)).is_err());
+        assert_eq!(key_type_for(&tuples, "hex".parse().ok()).unwrap(), KeyType::Hex);
+        assert!(key_type_for(&tuples, None).is_err() && key_type_for(&tuples, "text".parse().ok()).is_err());
     }
 }

@@ -5,8 +5,9 @@
 //! | `commands/` | one file for each command: its arguments, its help, what it does |
 //! | `checks/` | the proofs that `verify` makes: no key is denied, the stated rate is kept |
 //! | `demo/` | `lacuna demo`: a store with and without guards |
-//! | `arguments.rs` | arguments that several commands share |
+//! | `arguments.rs`, `asked_type.rs` | arguments that several commands share |
 //! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one whole or not at all |
+//! | `report_folder.rs` | writing a report without the loss of another file |
 //! | `key_text.rs` | keys that a filter names, as they are typed |
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
 //! | `proxy/` | `lacuna proxy`: a relay before PostgreSQL (feature `proxy`) |
@@ -14,7 +15,7 @@
 //! | `service.rs` | what commands share that run until a signal |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
-//! | `interrupt.rs`, `work_folder.rs` | Ctrl-C and SIGTERM, a full disk: what a command has begun is removed |
+//! | `interrupt.rs`, `work_folder.rs` | Ctrl-C and other signals, a full disk: what a command has begun is removed |
 //!
 //! A command returns `errors::Result`; this file turns it into an exit code: 0 done, 1 something does not hold,
 //! 2 bad input.
@@ -29,6 +30,7 @@
 #![warn(missing_docs)]
 
 mod arguments;
+mod asked_type;
 mod checks;
 mod commands;
 #[cfg(any(feature = "cache", feature = "proxy"))]
@@ -51,6 +53,7 @@ mod pending_file;
 mod progress;
 #[cfg(feature = "proxy")]
 mod proxy;
+mod report_folder;
 mod secret_file;
 #[cfg(any(feature = "cache", feature = "proxy"))]
 mod service;

@@ -1,10 +1,12 @@
 //! The secret of filters, from a file: every process of the machine sees the arguments of the others.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lacuna_base::{Error, Result, Secret, SecretUse};
+
+use crate::arguments::spare_file;
 
 /// The way of a command that takes a secret.
 const WAY: &str = "with --secret-file";
@@ -35,6 +37,14 @@ impl SecretArgs {
         let secret = text.trim().parse().map_err(|error: Error| refused(&error))?;
         check_used(specs)?;
         Ok(Some(secret))
+    }
+
+    /// Makes sure that writing `out`, as `option` says, does not destroy the secret.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is the file of the secret, by whatever name.
+    pub(crate) fn spare(&self, out: &Path, option: &str) -> Result<()> {
+        self.secret_file.as_deref().map_or(Ok(()), |secret| spare_file(secret, "secret", out, option))
     }
 
     /// The arguments as they can be typed again: the name of the file is no secret.

@@ -49,6 +49,20 @@ impl TypedKeys {
             other => other,
         }
     }
+
+    /// Moments in the unit `unit`, rounded down; other keys stay as they are.
+    #[must_use]
+    pub fn in_unit(self, unit: TimeUnit) -> Self {
+        match self {
+            Self { keys: Keys::U64(mut keys), key_type: KeyType::Timestamp(found) } => {
+                let converted = |key| moment_key(micros_of(key).saturating_mul(found.micros()), unit);
+                keys.iter_mut().for_each(|key| *key = converted(*key));
+                keys.dedup();
+                Self { keys: Keys::U64(keys), key_type: KeyType::Timestamp(unit) }
+            }
+            other => other,
+        }
+    }
 }
 
 impl Keys {

@@ -12,11 +12,11 @@ use lacuna_base::{
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_workload::{Kept, KeyType, Keys, Queries, QueryInput, TypedKeys, Want};
 
-use crate::arguments::{KeyArgs, bits_per_key, byte_sample, integer_sample};
+use crate::arguments::{KeyArgs, bits_per_key, byte_sample, integer_sample, spare_queries};
 use crate::errors::Result;
 use crate::filter_file::cut_trie;
 use crate::output::{self, Output, SHOWN_LENGTHS, counted};
-use crate::pending_file::{PendingFile, is_same_file};
+use crate::pending_file::PendingFile;
 use crate::progress::Progress;
 use crate::secret_file::SecretArgs;
 
@@ -80,6 +80,7 @@ const HARDLY: f64 = 0.5;
 /// A filter just built, with what is said about it.
 struct Built {
     sealed: Sealed,
+    key_type: KeyType,
     spec: String,
     /// The candidates that `auto` chose among.
     design: Option<String>,
@@ -97,8 +98,7 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
     if args.out == Path::new("-") {
         return write_to_output(args, budget, secret);
     }
-    args.keys.spare(&args.out)?;
-    spare_sample(args)?;
+    spare_inputs(args)?;
     let file = PendingFile::create(&args.out)?;
     let keys = args.keys.load(args.seed)?;
     let key_count = keys.keys.len();
@@ -107,14 +107,13 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
     print_design(args, key_count, &built)
 }
 
-/// Makes sure that writing the filter does not destroy the queries of the sample.
-fn spare_sample(args: &BuildArgs) -> CoreResult<()> {
-    match args.sample.as_deref().map(QueryInput::parse).transpose()? {
-        Some(QueryInput::File(path)) if is_same_file(&path, &args.out) => Err(Error::invalid_input(format!(
-            "{} is the file of the queries, which would be lost; give another --out",
-            args.out.display()
-        ))),
-        _ => Ok(()),
+/// Makes sure that writing the filter does not destroy what it is built from.
+fn spare_inputs(args: &BuildArgs) -> CoreResult<()> {
+    args.keys.spare(&args.out, "--out")?;
+    args.secret.spare(&args.out, "--out")?;
+    match args.sample.as_deref() {
+        Some(sample) => spare_queries(&QueryInput::parse(sample)?, &args.out, "--out"),
+        None => Ok(()),
     }
 }
 
@@ -173,6 +172,7 @@ fn seal<K: DesignKey + ?Sized>(
     let filter = lacuna_families::open::<K, _>(sealed.clone())?;
     Ok(Built {
         sealed,
+        key_type: plan.key_type(),
         spec: spec.name(),
         design: design.map(|design| design_table(&design, args.measure)).transpose()?,
         rate_bounds: SHOWN_LENGTHS.map(|length| filter.rate_bound(length)),
@@ -237,6 +237,7 @@ fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()>
     let mut pairs = vec![
         ("filter", built.spec.clone()),
         ("keys", format!("{} distinct keys of {}", counted(key_count), args.keys.name())),
+        ("key type", built.key_type.to_string()),
         (
             "bits per key",
             format!("{} asked, {} got", args.bits_per_key, output::bits_per_key(payload_bytes, key_count)),

@@ -8,6 +8,7 @@ use clap::Args;
 use lacuna_workload::{KeyType, QueryLines, parse_query_file, parse_range};
 
 use self::ask::{AnyAsker, BATCH, Ends};
+use crate::asked_type::AskedType;
 use crate::errors::{Failure, Result};
 use crate::filter_file::{key_type_for, read_filter};
 use crate::output::Output;
@@ -75,9 +76,9 @@ pub(crate) struct QueryArgs {
     #[arg(long)]
     exit_code: bool,
 
-    /// How the keys are written, if the filter does not say: u64, i64, f64, date, timestamp, text or hex
+    /// How the keys are written, if the filter does not say: u64, i64, f64, date, timestamp-s, -ms or -us, text or hex
     #[arg(long, value_name = "T")]
-    key_type: Option<KeyType>,
+    key_type: Option<AskedType>,
 }
 
 /// Exit code with --exit-code when every answer is `no`.

@@ -9,8 +9,8 @@ use lacuna_workload::{Kept, KeyType, Keys, QueryInput, TypedKeys};
 
 use crate::arguments::{KeyArgs, bits_per_key};
 use crate::checks::{Finding, Rate, check_presence, measure_rate};
-use crate::errors::{Failure, Result};
-use crate::filter_file::{key_space_name, key_type_for, open_filter};
+use crate::errors::{Failure, Result, unless_reader_gone};
+use crate::filter_file::{key_space_name, key_type_for, open_filter, unit_missing};
 use crate::output::{self, Output, counted, with_commas};
 use crate::progress::Progress;
 
@@ -70,7 +70,9 @@ pub(super) fn run(args: &VerifyArgs) -> Result<()> {
     for input in &inputs {
         findings.push(rate_finding(args, input, &filter, &keys)?);
     }
-    print_report(args, &envelope, &findings)
+    // The exit code is the verdict, whether anybody reads the report or not.
+    unless_reader_gone(print_report(args, &envelope, &findings))?;
+    judge(args, &findings)
 }
 
 fn query_inputs(args: &VerifyArgs) -> Result<Vec<QueryInput>> {
@@ -91,7 +93,7 @@ fn query_inputs(args: &VerifyArgs) -> Result<Vec<QueryInput>> {
 fn load_keys(args: &VerifyArgs, envelope: &Envelope) -> Result<TypedKeys> {
     envelope.check_asked_directly().map_err(|error| error.with_context(args.filter.display().to_string()))?;
     let asked = match envelope.key_type {
-        KeyType::Unknown => args.keys.key_type(),
+        KeyType::Unknown if args.keys.key_type().is_none() => None,
         _ => Some(key_type_for(envelope, args.keys.key_type())?),
     };
     let keys = args.keys.load_as(asked, args.seed)?;
@@ -109,6 +111,10 @@ fn check_type(args: &VerifyArgs, envelope: &Envelope, of_keys: KeyType) -> Resul
                 key_space_name(envelope.key_space)
             ))
             .into())
+        }
+        // A file of columns names moments, and counts them in a unit that the filter need not have.
+        KeyType::Unknown if of_keys.time_unit().is_some() && args.keys.key_type().is_none() => {
+            Err(unit_missing().into())
         }
         KeyType::Unknown | KeyType::Tuple => Ok(()),
         noted if noted == of_keys => Ok(()),
@@ -231,7 +237,12 @@ fn print_report(args: &VerifyArgs, envelope: &Envelope, findings: &[Finding]) ->
     let mut out = Output::new();
     out.line(&Finding::new("filter", true, about).line())?;
     findings.iter().try_for_each(|finding| out.line(&finding.line()))?;
-    out.finish()?;
+    out.finish()
+}
+
+/// The failure of what does not hold.
+fn judge(args: &VerifyArgs, findings: &[Finding]) -> Result<()> {
+    let name = args.filter.display();
     let failed: Vec<&str> = findings.iter().filter_map(Finding::failed_subject).collect();
     if failed.is_empty() {
         return Ok(());

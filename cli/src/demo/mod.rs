@@ -21,7 +21,7 @@ use lacuna_workload::{KeyType, ReadOptions};
 use slatedb::object_store::ObjectStore;
 use slatedb::object_store::local::LocalFileSystem;
 
-use crate::errors::{Failure, Result};
+use crate::errors::{Failure, Result, unless_reader_gone};
 use crate::interrupt::StopFlag;
 use crate::progress::Progress;
 use crate::secret_file::refuse_without_secret;
@@ -122,7 +122,14 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     runtime.shutdown_timeout(GRACE);
     drop(folder);
     let measured = measured?;
-    report::print(&source, &questions, ssts, &args.filter, args.cloud_latency_ms, &measured)?;
+    unless_reader_gone(report::print(
+        &source,
+        &questions,
+        ssts,
+        &args.filter,
+        args.cloud_latency_ms,
+        &measured,
+    ))?;
     same_answers(&measured)
 }
 

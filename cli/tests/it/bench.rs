@@ -98,6 +98,40 @@ fn a_filter_that_does_not_fit_is_a_row() {
 }
 
 #[test]
+fn a_report_is_written_over_reports_alone() {
+    let folder = Folder::new();
+    let keys = "id,name\n1,a\n2,b\n";
+    folder.write("rows.csv", keys);
+    let words = "a\nb\n";
+    folder.write("words.txt", words);
+    let bench =
+        |rest: &str| folder.lacuna(&format!("bench filters --filters bloom --quick {rest} --report ."));
+    for (rest, said) in [
+        ("--keys rows.csv --queries points:50", "rows.csv is the file of the keys, which would be lost"),
+        (
+            "--keys words.txt --queries file:rows.csv",
+            "rows.csv is the file of the queries, which would be lost",
+        ),
+        ("--keys words.txt --queries points:50", "its rows.csv is no file of a report; give another folder"),
+    ] {
+        let refused = bench(rest).sentence(2);
+        assert!(refused.contains(said), "{rest}: {refused}");
+    }
+    folder.write("secret", "0123456789abcdef0123456789abcdef\n");
+    fs::hard_link(folder.path("secret"), folder.path("rows.jsonl")).unwrap();
+    let secret = "bench filters --filters ribbon:secret --secret-file secret --keys words.txt --queries points:50 --quick";
+    let refused = folder.lacuna(&format!("{secret} --report .")).sentence(2);
+    assert!(refused.contains("rows.jsonl is the file of the secret"), "{refused}");
+    assert_eq!(folder.names(), ["rows.csv", "rows.jsonl", "secret", "words.txt"]);
+    assert_eq!(fs::read_to_string(folder.path("rows.csv")).unwrap(), keys);
+    for _ in 0..2 {
+        let again = "bench filters --filters bloom --keys words.txt --queries points:50 --quick --report r";
+        folder.lacuna(again).done();
+    }
+    assert_eq!(fs::read_dir(folder.path("r")).unwrap().count(), 3);
+}
+
+#[test]
 fn the_report_is_written() {
     let folder = Folder::new();
     folder.write("words.txt", (100..400).map(|word| format!("word{word}\n")).collect::<String>());

@@ -92,9 +92,45 @@ fn a_filter_without_a_type_is_not_guessed_at() {
     let spec = lacuna_families::spec::<u64>("grafite").unwrap();
     let sealed = spec.build(SortedKeys::try_new(&keys[..]).unwrap(), &plan).unwrap();
     folder.write("f", sealed.as_bytes());
-    assert!(folder.lacuna("query f 1 2").sentence(2).contains("--key-type u64, i64, f64, date or timestamp"));
+    let said = folder.lacuna("query f 1 2").sentence(2);
+    assert!(
+        said.contains("--key-type u64, i64, f64, date, timestamp-s, timestamp-ms or timestamp-us"),
+        "{said}"
+    );
     assert_eq!(folder.lacuna("query f 1 2 --key-type f64").done(), "maybe\n");
     assert!(folder.lacuna("query f 1 2 --key-type text").sentence(2).contains("does not name"));
+}
+
+/// A unit that is guessed at asks a thousand or a million times too high.
+#[test]
+fn moments_of_a_filter_without_a_type_need_their_unit() {
+    let folder = Folder::new();
+    // Whole seconds, which a reader that may choose counts in seconds.
+    folder.write("keys.txt", "2024-01-31T12:00:00\n2024-03-01T00:00:00\n");
+    let seconds = [1_706_702_400_i64, 1_709_251_200];
+    let spec = lacuna_families::spec::<u64>("grafite").unwrap();
+    for (key_type, units) in [("timestamp-s", 1), ("timestamp-ms", 1_000), ("timestamp-us", 1_000_000)] {
+        let plan = BuildPlan::new(Budget::bits_per_key(40.0).unwrap());
+        let keys = seconds.map(|second| (second * units).to_key());
+        let sealed = spec.build(SortedKeys::try_new(&keys[..]).unwrap(), &plan).unwrap();
+        folder.write("f", sealed.as_bytes());
+        assert_eq!(folder.lacuna(&format!("query f 2024-01-31 --key-type {key_type}")).done(), "maybe\n");
+        assert_eq!(folder.lacuna(&format!("query f 2024-02-01 --key-type {key_type}")).done(), "no\n");
+        folder.lacuna(&format!("verify f --keys keys.txt --key-type {key_type}")).done();
+        for line in ["query f 2024-01-31", "verify f --keys keys.txt"] {
+            let said = folder.lacuna(&format!("{line} --key-type timestamp")).sentence(2);
+            assert!(said.contains("give --key-type timestamp-s, timestamp-ms or timestamp-us"), "{said}");
+        }
+        folder
+            .lacuna(&format!(
+                "build --keys keys.txt --key-type {key_type} --filter grafite --bits-per-key 40 --out g"
+            ))
+            .done();
+        assert_eq!(folder.lacuna(&format!("query g 2024-01-31 --key-type {key_type}")).done(), "maybe\n");
+        folder.lacuna(&format!("verify g --keys keys.txt --key-type {key_type}")).done();
+    }
+    let said = folder.lacuna("query g 2024-01-31 --key-type timestamp-s").sentence(2);
+    assert!(said.contains("of type timestamp in microseconds, not timestamp-s"), "{said}");
 }
 
 #[test]
@@ -131,6 +167,8 @@ fn a_day_as_a_bound_of_moments_is_whole() {
     let folder = built("timestamp", "2024-01-31T12:00:00\n");
     assert_eq!(folder.lacuna("query f 2024-01-01 2024-01-31").done(), "maybe\n");
     assert_eq!(folder.lacuna("query f 2024-01-31").done(), "maybe\n");
+    assert_eq!(folder.lacuna("query f 20240101 20240131").done(), "maybe\n");
+    assert_eq!(folder.lacuna("query f 20240131").done(), "maybe\n");
     assert_eq!(folder.lacuna("query f 2024-01-31T14:00:00+02:00").done(), "maybe\n");
     assert_eq!(folder.lacuna("query f 2024-01-31T11:59:59.5 2024-01-31T12:00:00.5").done(), "maybe\n");
     assert_eq!(folder.lacuna("query f 2024-02-01 2024-02-02").done(), "no\n");

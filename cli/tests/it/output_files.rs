@@ -72,6 +72,11 @@ fn the_keys_are_never_overwritten() {
     let build =
         "build --keys keys.txt --sample file:asked.txt --filter bloom --bits-per-key 14 --out asked.txt";
     assert!(folder.lacuna(build).sentence(2).contains("is the file of the queries, which would be lost"));
+    folder.write("secret", "0123456789abcdef0123456789abcdef\n");
+    let build =
+        "build --keys keys.txt --filter ribbon:secret --secret-file secret --bits-per-key 14 --out ./secret";
+    assert!(folder.lacuna(build).sentence(2).contains("is the file of the secret, which would be lost"));
+    assert_eq!(fs::read(folder.path("secret")).unwrap(), b"0123456789abcdef0123456789abcdef\n");
 }
 
 /// Keys that come slowly keep `build` at work for longer than a progress bar waits.
@@ -89,7 +94,7 @@ fn pipes_get_no_progress() {
     let text = folder.lacuna("build --keys slow.u64 --filter grafite --bits-per-key 14 --out f").done();
     writer.join().unwrap();
     assert!(text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)), "{text:?}");
-    assert_eq!(text.lines().count(), 6, "{text}");
+    assert_eq!(text.lines().count(), 7, "{text}");
 }
 
 #[cfg(target_os = "linux")]

@@ -77,6 +77,19 @@ fn a_file_of_queries_is_read_in_the_type_of_the_keys() {
 }
 
 #[test]
+fn a_file_of_keys_is_named_as_one_of_queries() {
+    let folder = words();
+    let bench =
+        "bench filters --keys file:words.txt --filters bloom --quick --format json --queries file:asked.txt";
+    assert!(folder.lacuna(bench).done().contains("\"key_count\":2000"));
+    folder.write("uniform:5", "a\nb\n");
+    let build = "build --keys file:uniform:5 --filter bloom --bits-per-key 14 --out";
+    assert!(folder.lacuna(&format!("{build} f")).done().contains("2 distinct keys of file:uniform:5"));
+    let refused = folder.lacuna(&format!("{build} uniform:5")).sentence(2);
+    assert!(refused.contains("is the file of the keys, which would be lost"), "{refused}");
+}
+
+#[test]
 fn keys_come_from_a_pipe() {
     let folder = words();
     let words = fs::read_to_string(folder.path("words.txt")).unwrap();
@@ -126,6 +139,40 @@ fn keys_come_from_a_column() {
         ("--keys uniform:9 --column name", "`uniform:9` has no columns"),
     ] {
         assert!(folder.lacuna(&build(rest)).sentence(2).contains(said), "{rest}");
+    }
+}
+
+/// A table whose columns have numbers for names, as pandas writes one that was given none.
+#[cfg(feature = "csv")]
+#[test]
+fn a_column_that_may_be_two_is_asked_about() {
+    let folder = Folder::new();
+    folder.write("x.csv", "0,1\n10,500\n20,600\n");
+    folder.write("twice.csv", "a,b,a\n1,2,3\n");
+    let build =
+        |rest: &str| format!("build {rest} --key-type u64 --filter grafite --bits-per-key 40 --out f");
+    let refused = folder.lacuna(&build("--keys x.csv --column 1")).sentence(2);
+    assert!(refused.contains("column 2 has `1` in the first row"), "{refused}");
+    assert!(refused.contains("--first-row names or --first-row values"), "{refused}");
+    for (first_row, inside, outside) in [("names", [500, 600], [1, 10]), ("values", [10, 20], [1, 500])] {
+        folder.lacuna(&build(&format!("--keys x.csv --column 1 --first-row {first_row}"))).done();
+        let answer = |key: u64| folder.lacuna(&format!("query f {key}")).done();
+        assert_eq!(inside.map(answer), ["maybe\n"; 2], "{first_row}");
+        assert_eq!(outside.map(answer), ["no\n"; 2], "{first_row}");
+        folder.lacuna(&format!("verify f --keys x.csv --column 1 --first-row {first_row}")).done();
+    }
+    // Whatever the first row holds, the column is the same.
+    folder.lacuna(&build("--keys x.csv --column 0")).done();
+    assert_eq!(folder.lacuna("query f 20").done(), "maybe\n");
+    for (rest, said) in [
+        ("--keys twice.csv --column a", "the first row names several columns `a`"),
+        ("--keys x.csv --column 0 --first-row values", "`0` is no number of a column"),
+        ("--keys x.csv --column 2 --first-row names", "there is no column `2`"),
+        ("--keys x.csv --column 1 --first-row nothing", "names or values, not `nothing`"),
+        ("--keys x.csv --first-row names", "--column"),
+    ] {
+        let refused = folder.lacuna(&build(rest)).sentence(2);
+        assert!(refused.contains(said), "{rest}: {refused}");
     }
 }
 

@@ -16,6 +16,45 @@ fn a_filter_over_other_keys_does_not_hold() {
     }
 }
 
+/// The verdict is in the exit code even when nobody reads the report.
+#[cfg(unix)]
+#[test]
+fn a_verdict_needs_no_reader() {
+    let folder = Folder::new();
+    folder.lacuna("build --keys uniform:1k --filter bloom --bits-per-key 14 --out f").done();
+    for (keys, code) in [("uniform:1k", 0), ("uniform:2k", 1)] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = std::process::Command::new(crate::BINARY)
+            .args(["verify", "f", "--keys", keys])
+            .current_dir(folder.root())
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert_eq!(output.stderr.is_empty(), code == 0, "{output:?}");
+    }
+}
+
+/// Rows that nobody reads do not end the comparison before its report.
+#[cfg(unix)]
+#[test]
+fn a_report_needs_no_reader() {
+    let folder = Folder::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let bench = "bench filters --filters bloom --keys uniform:1k --queries points:50,uniform:50:32 --quick --report r";
+    let output = std::process::Command::new(crate::BINARY)
+        .args(bench.split_whitespace())
+        .current_dir(folder.root())
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let rows = std::fs::read_to_string(folder.path("r/rows.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 2, "{rows}");
+}
+
 #[test]
 fn other_keys_are_asked_about() {
     let folder = Folder::new();

@@ -25,6 +25,24 @@ pub fn to_json_lines<R: Serialize>(rows: &[R]) -> String {
     rows.iter().map(line).collect()
 }
 
+/// The files of a report.
+pub const REPORT_FILES: [&str; 3] = ["report.html", "rows.csv", "rows.jsonl"];
+
+/// What each of [`REPORT_FILES`] holds.
+pub fn report_texts(title: &str, provenance: &Provenance, outcomes: &[Outcome]) -> [String; 3] {
+    [to_html(title, provenance, outcomes), to_csv(outcomes), to_json_lines(outcomes)]
+}
+
+/// Whether the file at `path` is one of [`REPORT_FILES`] as a report has it, which another report may replace.
+pub fn is_report_file(path: &Path) -> bool {
+    let marks = [page::OPENING.to_owned(), csv::COLUMNS.join(","), format!("{{\"{}\":", csv::COLUMNS[0])];
+    let name = path.file_name().and_then(|name| name.to_str());
+    let mark = REPORT_FILES.iter().zip(&marks).find(|(file, _)| Some(**file) == name).map(|(_, mark)| mark);
+    // Anything else is no text, or no file that can be read.
+    let text = fs::read_to_string(path).unwrap_or_default();
+    mark.is_some_and(|mark| if *mark == marks[0] { text.contains(mark) } else { text.starts_with(mark) })
+}
+
 /// Writes `report.html`, `rows.csv` and `rows.jsonl` into the folder `dir`, which is made if it is missing. Returns
 /// their paths.
 ///
@@ -37,13 +55,8 @@ pub fn write_report(
     outcomes: &[Outcome],
 ) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(dir).map_err(|error| cannot_write(dir, error))?;
-    let files = [
-        ("report.html", to_html(title, provenance, outcomes)),
-        ("rows.csv", to_csv(outcomes)),
-        ("rows.jsonl", to_json_lines(outcomes)),
-    ];
     let mut written = Vec::new();
-    for (name, text) in files {
+    for (name, text) in REPORT_FILES.into_iter().zip(report_texts(title, provenance, outcomes)) {
         let path = dir.join(name);
         fs::write(&path, text).map_err(|error| cannot_write(&path, error))?;
         written.push(path);

@@ -1,22 +1,23 @@
 //! `lacuna bench filters`: filters side by side over the same keys and queries, measured in turn in one run.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lacuna_base::{Budget, Error, Result as CoreResult, Secret};
+use lacuna_base::{Budget, Result as CoreResult, Secret};
 use lacuna_bench::report::Provenance;
 use lacuna_bench::{
-    Contender, Effort, Machine, Outcome, Progress as Stage, Row, Setting, Watch, measure_fitting, report,
+    Contender, Effort, MAX_SAMPLED, Machine, Outcome, Progress as Stage, Row, Setting, Watch,
+    measure_fitting, report,
 };
 use lacuna_workload::{QueryInput, TypedKeys};
 
 use super::{Format, every_family, split_specs};
-use crate::arguments::{KeyArgs, bits_per_key};
-use crate::errors::{Failure, Result};
+use crate::arguments::{KeyArgs, bits_per_key, spare_queries};
+use crate::errors::{Failure, Result, unless_reader_gone};
 use crate::interrupt::StopFlag;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::report_folder::{OPTION, ReportFolder};
 use crate::secret_file::SecretArgs;
 
 const EXAMPLES: &str = "\
@@ -87,21 +88,22 @@ pub(super) fn run(args: &FiltersArgs) -> Result<()> {
     let specs = specs(args)?;
     let secret = args.secret.load(&specs.iter().map(String::as_str).collect::<Vec<_>>())?;
     let inputs = args.queries.iter().map(|text| QueryInput::parse(text)).collect::<CoreResult<Vec<_>>>()?;
-    args.report.as_deref().map(make_folder).transpose()?;
+    let report = args.report.as_deref().map(|folder| report_folder(args, folder, &inputs)).transpose()?;
     let keys = args.keys.load(args.seed)?;
     let stop = StopFlag::with_results();
     let (mut printer, mut outcomes) = (Printer::new(args.format), Vec::new());
     for input in &inputs {
         let found = outcomes_of(args, (&specs, secret), input, &keys, &stop)?;
-        printer.print(&found)?;
+        // A filter that denies a key is reported, and the report written, whether anybody reads the rows or not.
+        unless_reader_gone(printer.print(&found))?;
         outcomes.extend(found);
         if stop.is_set() {
             break;
         }
     }
     let rows: Vec<Row> = outcomes.iter().filter_map(Outcome::row).cloned().collect();
-    if let Some(folder) = args.report.as_deref().filter(|_| !outcomes.is_empty()) {
-        report::write_report(folder, "Filters side by side", &provenance(args, &specs), &outcomes)?;
+    if let Some(report) = report.filter(|_| !outcomes.is_empty()) {
+        report.write("Filters side by side", &provenance(args, &specs), &outcomes)?;
     }
     deny_false_negatives(&rows)?;
     stop.exit_code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
@@ -122,14 +124,13 @@ fn specs(args: &FiltersArgs) -> Result<Vec<String>> {
     Ok(specs)
 }
 
-fn make_folder(folder: &Path) -> CoreResult<()> {
-    let refused = |reason: String| {
-        Error::invalid_input(format!("the report cannot be written into {}: {reason}", folder.display()))
-    };
-    if folder.is_file() {
-        return Err(refused("it is a file; give a folder".to_owned()));
-    }
-    fs::create_dir_all(folder).map_err(|error| refused(error.to_string()).with_source(error))
+/// The folder of the report, whose files are none of those that are read.
+fn report_folder(args: &FiltersArgs, folder: &Path, inputs: &[QueryInput]) -> CoreResult<ReportFolder> {
+    ReportFolder::create(folder, |file| {
+        args.keys.spare(file, OPTION)?;
+        args.secret.spare(file, OPTION)?;
+        inputs.iter().try_for_each(|input| spare_queries(input, file, OPTION))
+    })
 }
 
 /// What became of every filter with every budget.

@@ -22,6 +22,8 @@ use reading::Reading;
 use super::with_commas;
 use crate::{Machine, Outcome};
 
+/// The words with which every page begins.
+pub(super) const OPENING: &str = "A filter answers \"no\" or \"maybe\".";
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
@@ -47,7 +49,7 @@ pub fn to_html(title: &str, provenance: &Provenance, outcomes: &[Outcome]) -> St
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n\
-         <p>A filter answers \"no\" or \"maybe\". \"No\" is always true; the <b>rate</b> is the share of empty \
+         <p>{OPENING} \"No\" is always true; the <b>rate</b> is the share of empty \
          queries that are answered \"maybe\" and cost a read. Less is better in every picture. \
          <b class=\"lead\">Blue</b> filters lead: none beside them is as good in rate, size and time (within \
          5 %) and better in one. A <b>hollow triangle</b> is an upper bound: no false positive was seen among n \
