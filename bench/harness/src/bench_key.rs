@@ -29,7 +29,7 @@ pub trait BenchKey: DesignKey {
     fn inserted(workload: &Workload) -> Option<&Self::OwnedColumn>;
 
     /// The queries as ranges; none if they are of the other key space.
-    fn ranges(workload: &Workload) -> Vec<KeyRange<'_, Self>>;
+    fn ranges(queries: &Queries) -> Vec<KeyRange<'_, Self>>;
 
     /// Whether no key of the ascending `keys` lies in `range`; one binary search.
     fn is_empty(keys: &Self::OwnedColumn, range: KeyRange<'_, Self>) -> bool;
@@ -59,8 +59,8 @@ impl BenchKey for u64 {
         }
     }
 
-    fn ranges(workload: &Workload) -> Vec<U64Range> {
-        match &workload.queries {
+    fn ranges(queries: &Queries) -> Vec<U64Range> {
+        match queries {
             Queries::U64(ranges) => ranges.iter().filter_map(|&(lo, hi)| U64Range::new(lo, hi)).collect(),
             Queries::Bytes(_) => Vec::new(),
         }
@@ -93,8 +93,8 @@ impl BenchKey for [u8] {
         }
     }
 
-    fn ranges(workload: &Workload) -> Vec<ByteRange<'_>> {
-        match &workload.queries {
+    fn ranges(queries: &Queries) -> Vec<ByteRange<'_>> {
+        match queries {
             Queries::Bytes(ranges) => ranges.iter().filter_map(|(lo, hi)| ByteRange::new(lo, hi)).collect(),
             Queries::U64(_) => Vec::new(),
         }

@@ -16,7 +16,7 @@
 //!
 //! let keys = KeySource::parse("uniform:2k")?.load(&ReadOptions::default(), 1, &mut |_| {})?;
 //! let workload = QuerySource::parse("uniform:500:32")?.workload(keys, 1)?;
-//! let setting = Setting { keys: "uniform:2k", queries: "uniform:500:32", workload: &workload, seed: 1, secret: None };
+//! let setting = Setting { keys: "uniform:2k", queries: "uniform:500:32", workload: &workload, apart: None, seed: 1, secret: None };
 //! let contenders = [Contender { spec: "grafite", bits_per_key: 16.0 }];
 //! let rows = measure(&contenders, &setting, Effort::SMALL, &mut |_| {})?;
 //! assert_eq!(rows[0].false_negatives, 0);
@@ -37,5 +37,6 @@ pub mod statistics;
 pub use bench_key::BenchKey;
 pub use machine::{Machine, cpu_model};
 pub use measure::{
-    Contender, Crowd, Effort, Outcome, Progress, Row, Setting, Unfit, Watch, measure, measure_fitting,
+    Contender, Crowd, Effort, MAX_SAMPLED, Outcome, Progress, Row, Setting, Unfit, Watch, measure,
+    measure_fitting,
 };

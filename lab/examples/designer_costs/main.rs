@@ -105,7 +105,7 @@ fn load(set: &str, queries: &str) -> Result<Workload> {
 fn measure<K: BenchKey + ?Sized>(set: &str, queries: &str, points: &mut Vec<Point>) -> Result<()> {
     // Some sets leave no room for some empty ranges.
     let Ok(workload) = load(set, queries) else { return Ok(()) };
-    let ranges = K::ranges(&workload);
+    let ranges = K::ranges(&workload.queries);
     let mut sample = Sample::new();
     for range in &ranges {
         if let (lo, Some(hi)) = K::ends(*range) {

@@ -79,7 +79,7 @@ pub fn run(cell: Cell, scale: Scale) -> Result<Option<Outcome>> {
 fn run_over<K: BenchKey + ?Sized>(cell: Cell, scale: Scale, workload: &Workload) -> Result<Outcome> {
     let column = K::inserted(workload).expect("the caller looked at the keys");
     let keys = SortedKeys::try_new(K::column(column))?;
-    let ranges = K::ranges(workload);
+    let ranges = K::ranges(&workload.queries);
     let (sampled, asked) = halves::<K>(&ranges);
     let plan = BuildPlan::new(Budget::bits_per_key(cell.bits_per_key)?)
         .with_sample(Arc::new(sample::<K>(sampled.into_iter())))

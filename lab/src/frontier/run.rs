@@ -140,7 +140,7 @@ impl<K: SceneKey + ?Sized> Drawn<K> {
             let none = Keys::U64(Vec::new());
             workload.held_out = none.clone();
             keys = K::of(std::mem::replace(&mut workload.inserted, none));
-            for &range in &K::ranges(&workload)[..SAMPLED] {
+            for &range in &K::ranges(&workload.queries)[..SAMPLED] {
                 if let (lo, Some(hi)) = K::ends(range) {
                     sample.push(lo, hi);
                 }
@@ -157,7 +157,9 @@ impl<K: SceneKey + ?Sized> Drawn<K> {
     }
 
     fn asked(&self) -> Asked<'_, K> {
-        std::array::from_fn(|column| Some(K::ranges(self.columns[column].as_ref()?).split_off(SAMPLED)))
+        std::array::from_fn(|column| {
+            Some(K::ranges(&self.columns[column].as_ref()?.queries).split_off(SAMPLED))
+        })
     }
 
     fn row(

@@ -54,7 +54,7 @@ fn run_over<K: BenchKey + ?Sized>(
     price: ReadPrice,
 ) -> Result<Outcome> {
     let keys = K::inserted(workload).expect("the caller looked at the keys");
-    let ranges = K::ranges(workload);
+    let ranges = K::ranges(&workload.queries);
     let store = TwoLevelStore::<K>::build(keys, plan)?;
     let mut counts = count(&store, keys, &ranges);
     counts.keys = workload.inserted.len() as u64;

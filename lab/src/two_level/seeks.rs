@@ -61,10 +61,10 @@ impl SeekOutcome {
 /// As `TwoLevelStore::build`.
 pub fn run_seeks(workload: &Workload, plan: &StorePlan<'_>, direction: Direction) -> Result<SeekOutcome> {
     match u64::inserted(workload) {
-        Some(keys) => Seeks::<u64>::build(keys, plan, direction)?.run(&u64::ranges(workload)),
+        Some(keys) => Seeks::<u64>::build(keys, plan, direction)?.run(&u64::ranges(&workload.queries)),
         None => {
             let keys = <[u8]>::inserted(workload).expect("keys are integers or byte strings");
-            Seeks::<[u8]>::build(keys, plan, direction)?.run(&<[u8]>::ranges(workload))
+            Seeks::<[u8]>::build(keys, plan, direction)?.run(&<[u8]>::ranges(&workload.queries))
         }
     }
 }

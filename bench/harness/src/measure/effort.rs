@@ -20,6 +20,11 @@ impl Effort {
 
     /// Enough to see that everything works; times are rough.
     pub const SMALL: Self = Self { query_rounds: 3, build_rounds: 1, questions: 1 << 10 };
+
+    /// How often each of `queries` different queries is asked in a round.
+    pub(super) fn passes(self, queries: usize) -> usize {
+        self.questions.div_ceil(queries.max(1)).max(1)
+    }
 }
 
 /// The work under way.

@@ -2,13 +2,15 @@
 //!
 //! For every contender: build it, ask it every question with a known answer, and time it beside the others.
 //!
-//! - *Sample*: families that design themselves are shown some of the queries, as a store shows its recent ones.
+//! - *Sample*: families that design themselves are shown queries of the same kind, as a store shows its recent ones. Where
+//!   none were drawn apart ([`Setting::apart`]), these are the queries that are counted.
 //! - *Fit*: a contender that its budget is too small for is reported with the budget that would do.
 //! - *Build*: sorted slice to sealed bytes, the check of the order included; median of interleaved builds.
 //! - *Rate*: "maybe" among the queries that hold no key.
 //! - *False negatives*: "no" to an inserted key, to a short range around one, or to a query that holds one. They must
 //!   be 0; any other number is a bug in the filter.
 //! - *Time*: dependent singles, batches of 1,024, and the memory floor of the filter's own size, in the same rounds.
+//!   As many different queries are asked as there are; where those are few, caches hold what they touch, and a note says so.
 
 mod effort;
 mod notes;
@@ -23,7 +25,7 @@ use lacuna_base::{
     AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Envelope, Error, ErrorKind, KeyRange, KeySpace,
     KindId, Result, Sample, Secret, SortedKeys,
 };
-use lacuna_workload::Workload;
+use lacuna_workload::{Queries, Workload};
 
 pub use effort::{Effort, Progress, Watch};
 pub use notes::Crowd;
@@ -52,6 +54,9 @@ pub struct Setting<'a> {
     pub queries: &'a str,
     /// The keys and queries themselves.
     pub workload: &'a Workload,
+    /// Queries of the same kind that are not counted: designed filters are shown them, and they are timed. Without them the
+    /// queries of the workload serve for that, too.
+    pub apart: Option<&'a Queries>,
     /// Seed of the filters' hashes; the workload's own seed, so that a row names one.
     pub seed: u64,
     /// For specs that hash under one; others leave it aside. No row and no report has it.
@@ -97,8 +102,8 @@ pub fn measure_fitting(
     }
 }
 
-/// Most queries of the sample, which is drawn evenly from those that are asked.
-const MAX_SAMPLED: usize = 20_000;
+/// Most queries of the sample, which is drawn evenly from all that may be shown.
+pub const MAX_SAMPLED: usize = 20_000;
 
 /// Some of the queries as a sample; families leave out those that hold a key.
 fn sample_of<K: BenchKey + ?Sized>(ranges: &[KeyRange<'_, K>]) -> Sample<K> {
@@ -116,16 +121,24 @@ struct Inputs<'a, K: BenchKey + ?Sized> {
     column: &'a K::OwnedColumn,
     keys: SortedKeys<'a, K>,
     ranges: Vec<KeyRange<'a, K>>,
+    /// Others of the same kind, if there are any.
+    apart: Vec<KeyRange<'a, K>>,
 }
 
 impl<'a, K: BenchKey + ?Sized> Inputs<'a, K> {
-    fn try_new(workload: &'a Workload) -> Result<Self> {
+    fn try_new(workload: &'a Workload, apart: Option<&'a Queries>) -> Result<Self> {
         let column = K::inserted(workload).expect("the caller looked at the keys");
-        let ranges = K::ranges(workload);
+        let ranges = K::ranges(&workload.queries);
+        let apart = apart.map(K::ranges).unwrap_or_default();
         if ranges.is_empty() {
             return Err(Error::invalid_input("keys and queries are of different key spaces"));
         }
-        Ok(Self { column, keys: SortedKeys::try_new(K::column(column))?, ranges })
+        Ok(Self { column, keys: SortedKeys::try_new(K::column(column))?, ranges, apart })
+    }
+
+    /// Queries that may be shown to designers and timed.
+    fn uncounted(&self) -> &[KeyRange<'a, K>] {
+        if self.apart.is_empty() { &self.ranges } else { &self.apart }
     }
 }
 
@@ -184,7 +197,7 @@ impl<'a, K: BenchKey + ?Sized> Field<'a, K> {
         watch: &mut dyn Watch,
     ) -> Result<Self> {
         let questions = truth::Questions::of(inputs);
-        let sample = Arc::new(sample_of::<K>(&inputs.ranges));
+        let sample = Arc::new(sample_of::<K>(inputs.uncounted()));
         let mut field = Self { built: Vec::new(), truths: Vec::new(), tried: Vec::new() };
         for (done, contender) in contenders.iter().enumerate() {
             if watch.is_stopped() {
@@ -232,7 +245,7 @@ fn measure_over<K: BenchKey + ?Sized>(
     effort: Effort,
     watch: &mut dyn Watch,
 ) -> Result<Vec<Outcome>> {
-    let inputs = Inputs::<K>::try_new(setting.workload)?;
+    let inputs = Inputs::<K>::try_new(setting.workload, setting.apart)?;
     let field = Field::of(contenders, &inputs, setting, watch)?;
     let Field { built, truths, tried } = &field;
     if built.is_empty() {
@@ -254,7 +267,7 @@ fn measure_over<K: BenchKey + ?Sized>(
             let row = Row::new(contender, setting, built, truth, build_ns[*place], speeds[*place]);
             Outcome::Row(Box::new(Row {
                 predicted_fpr: predicted.map(|prediction| prediction.rate),
-                note: notes::about(contender, built, &inputs),
+                note: notes::about(contender, built, &inputs, effort),
                 ..row
             }))
         }

@@ -1,5 +1,5 @@
-//! What a reader of a row should know beyond its numbers: what `auto` chose, which filters store every key, and which see too
-//! little of the keys.
+//! What a reader of a row should know beyond its numbers: what `auto` chose, which filters store every key, which see too
+//! little of the keys, and which times are those of few queries.
 //!
 //! In small files, families over integers see eight bytes of a byte string, those after the prefix that all keys share. Where a quarter of
 //! the keys or more agree in those, such a filter cannot tell them from their neighbours, whatever its budget.
@@ -7,7 +7,7 @@
 use lacuna_base::{ByteColumn, Window};
 use lacuna_families::AutoSpec;
 
-use super::{Built, Contender, Inputs};
+use super::{Built, Contender, Effort, Inputs};
 use crate::BenchKey;
 
 /// Families that see byte strings through the window.
@@ -21,6 +21,7 @@ pub(super) fn about<K: BenchKey + ?Sized>(
     contender: &Contender<'_>,
     built: &Built<K>,
     inputs: &Inputs<'_, K>,
+    effort: Effort,
 ) -> Option<String> {
     let chosen = chosen(contender, built, inputs);
     let family = chosen.as_deref().unwrap_or(contender.spec).split(':').next().unwrap_or_default();
@@ -31,9 +32,20 @@ pub(super) fn about<K: BenchKey + ?Sized>(
         chosen.as_ref().map(|chosen| format!("chose {chosen}")),
         is_exact.then(|| "exact: every key is stored".to_owned()),
         crowd.map(Crowd::sentence),
+        warm_caches(inputs.uncounted().len(), effort),
     ];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// What is to be said of times of few queries, beside a floor that reads everywhere.
+fn warm_caches(queries: usize, effort: Effort) -> Option<String> {
+    let passes = effort.passes(queries);
+    (passes > 1).then(|| {
+        format!(
+            "timed with {queries} queries, each asked {passes} times a round: caches hold what they touch"
+        )
+    })
 }
 
 /// The spec that a designer built.

@@ -35,8 +35,9 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
     seed: u64,
     watch: &mut dyn Watch,
 ) -> Vec<Speed> {
-    let pool = &inputs.ranges[..inputs.ranges.len().min(effort.questions.max(1))];
-    let passes = effort.questions.div_ceil(pool.len()).max(1);
+    let pool = inputs.uncounted();
+    let pool = &pool[..pool.len().min(effort.questions.max(1))];
+    let passes = effort.passes(pool.len());
     let steps = pool.len() * passes;
     let largest = built.iter().map(|built| built.filter.size_in_bytes()).max().unwrap_or(0);
     let floor = MemoryFloor::new(largest, steps, seed);

@@ -106,7 +106,7 @@ mod tests {
         let inserted = Keys::U64((0..3_000).map(|place: u64| place * 101).collect());
         let queries = Queries::U64(vec![(1, 200), (0, 5), (2, 9), (3, 9)]);
         let workload = Workload { inserted, held_out: Keys::U64(vec![]), queries };
-        let inputs = Inputs::<u64>::try_new(&workload).expect("sorted integers");
+        let inputs = Inputs::<u64>::try_new(&workload, None).expect("sorted integers");
         let (empty, hits) = (&inputs.ranges[2..], &inputs.ranges[..2]);
         let truth = truth_about(&DeniesOdd, &inputs, empty, hits);
         // 1,500 odd keys alone, as many in batches, as many ranges around them (16 before an odd key is odd), one hit.

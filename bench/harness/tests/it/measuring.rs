@@ -10,7 +10,8 @@ use crate::workloads::{byte_workload, workload};
 fn measured(workload: &Workload, contenders: &[(&str, f64)]) -> Result<Vec<Row>> {
     let contenders: Vec<Contender<'_>> =
         contenders.iter().map(|&(spec, bits_per_key)| Contender { spec, bits_per_key }).collect();
-    let setting = Setting { keys: "the keys", queries: "the queries", workload, seed: 3, secret: None };
+    let setting =
+        Setting { keys: "the keys", queries: "the queries", workload, apart: None, seed: 3, secret: None };
     measure(&contenders, &setting, Effort::SMALL, &mut |_| {})
 }
 
@@ -78,7 +79,7 @@ fn impossible_measurements_are_refused() {
 #[test]
 fn every_stage_is_announced() {
     let workload = workload("uniform:100", "points:10", 1);
-    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1, secret: None };
+    let setting = Setting { keys: "", queries: "", workload: &workload, apart: None, seed: 1, secret: None };
     let mut stages: Vec<&str> = Vec::new();
     let mut hear = |progress: Progress| {
         assert!(progress.done <= progress.of, "{progress:?}");
@@ -89,6 +90,37 @@ fn every_stage_is_announced() {
     let contender = Contender { spec: "bloom", bits_per_key: 10.0 };
     measure(&[contender], &setting, Effort::SMALL, &mut hear).expect("fits");
     assert_eq!(stages, ["building", "timing builds", "timing queries"]);
+}
+
+#[test]
+fn times_of_few_queries_are_called_so() {
+    let (few, many) = (workload("uniform:1k", "points:100", 1), workload("uniform:1k", "points:2k", 2));
+    let contender = Contender { spec: "bloom", bits_per_key: 10.0 };
+    let note = |apart| {
+        let setting = Setting { keys: "", queries: "", workload: &few, apart, seed: 1, secret: None };
+        let rows = measure(&[contender], &setting, Effort::SMALL, &mut |_| {}).expect("fits");
+        assert_eq!(rows[0].query_count, 100, "others are not counted");
+        rows[0].note.clone()
+    };
+    let said = note(None).expect("there is a note");
+    assert_eq!(said, "timed with 100 queries, each asked 11 times a round: caches hold what they touch");
+    assert_eq!(note(Some(&many.queries)), None);
+}
+
+/// A design is judged by queries that it has not seen.
+#[test]
+fn designs_are_shown_queries_that_are_not_counted() {
+    let counted = workload("uniform:2k", "uniform:1k:1000000", 1);
+    let shown = workload("uniform:2k", "points:2k", 2);
+    let spec = "auto";
+    let predicted = |apart| {
+        let setting = Setting { keys: "", queries: "", workload: &counted, apart, seed: 1, secret: None };
+        let contender = Contender { spec, bits_per_key: 8.0 };
+        measure(&[contender], &setting, Effort::SMALL, &mut |_| {}).expect("fits")[0].predicted_fpr
+    };
+    let (of_counted, of_shown) =
+        (predicted(None).expect("known"), predicted(Some(&shown.queries)).expect("known"));
+    assert!(of_shown != of_counted, "{of_shown} and {of_counted}");
 }
 
 /// Ends the measurement after so many filters.
@@ -112,7 +144,7 @@ impl Watch for Impatient {
 #[test]
 fn a_filter_that_does_not_fit_is_an_outcome() {
     let workload = byte_workload("uniform:2k", "points:200", 1);
-    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1, secret: None };
+    let setting = Setting { keys: "", queries: "", workload: &workload, apart: None, seed: 1, secret: None };
     let contenders = ["surf", "bloom"].map(|spec| Contender { spec, bits_per_key: 4.0 });
     let mut watch = Impatient { filters: usize::MAX, found: Vec::new() };
     let outcomes = measure_fitting(&contenders, &setting, Effort::SMALL, &mut watch).expect("bloom fits");
@@ -128,7 +160,7 @@ fn a_filter_that_does_not_fit_is_an_outcome() {
 #[test]
 fn an_ended_measurement_keeps_what_is_done() {
     let workload = workload("uniform:1k", "points:100", 1);
-    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1, secret: None };
+    let setting = Setting { keys: "", queries: "", workload: &workload, apart: None, seed: 1, secret: None };
     let contenders = ["bloom", "grafite", "bucketing"].map(|spec| Contender { spec, bits_per_key: 14.0 });
     let mut watch = Impatient { filters: 2, found: Vec::new() };
     let outcomes = measure_fitting(&contenders, &setting, Effort::FULL, &mut watch).expect("all fit");
@@ -141,7 +173,7 @@ fn notes_name_the_choice_and_the_blind() {
     let mut keys: Vec<String> = (1_000..3_000).map(|n| format!("{}/a/long/path/{n}", n % 2)).collect();
     keys.sort();
     let inserted = Keys::from_byte_strings(&keys);
-    let workload = QuerySource::parse("points:200").and_then(|source| source.workload(inserted, 1)).unwrap();
+    let workload = QuerySource::parse("points:2k").and_then(|source| source.workload(inserted, 1)).unwrap();
     let rows = measured(&workload, &[("auto", 20.0), ("grafite", 20.0), ("bloom", 20.0)]).expect("all fit");
     let notes: Vec<&str> = rows.iter().map(|row| row.note.as_deref().unwrap_or_default()).collect();
     assert!(notes[0].starts_with("chose "), "{notes:?}");
@@ -152,7 +184,7 @@ fn notes_name_the_choice_and_the_blind() {
 #[test]
 fn notes_say_that_every_key_is_stored() {
     let inserted = Keys::U64((0..3_000).map(|n| ((n / 50) << 40) | ((n % 50) * 2)).collect());
-    let workload = QuerySource::parse("points:200").and_then(|source| source.workload(inserted, 1)).unwrap();
+    let workload = QuerySource::parse("points:2k").and_then(|source| source.workload(inserted, 1)).unwrap();
     let rows = measured(&workload, &[("bucketing", 14.0), ("bloom", 14.0)]).expect("all fit");
     assert_eq!(rows[0].note.as_deref(), Some("exact: every key is stored"));
     assert_eq!((rows[0].fpr, rows[1].note.as_deref()), (Some(0.0), None));

@@ -9,7 +9,7 @@ use lacuna_bench::{
     Contender, Effort, MAX_SAMPLED, Machine, Outcome, Progress as Stage, Row, Setting, Watch,
     measure_fitting, report,
 };
-use lacuna_workload::{QueryInput, TypedKeys};
+use lacuna_workload::{Kept, Queries, QueryInput, QuerySource, TypedKeys};
 
 use super::{Format, every_family, split_specs};
 use crate::arguments::{KeyArgs, bits_per_key, spare_queries};
@@ -33,6 +33,8 @@ Examples:
 Times are medians of interleaved rounds on one thread: compare them with each other, not with those of
 another run. `batched` asks 1,024 ranges a call; `floor` is one random read in as much memory as the
 filter has. Queries that take keys out (heldout, half, lastbyte) leave those keys out of the filter.
+Times, and the sample that some filters are designed by, are those of other queries of the same kind; of
+a file, and of queries that take keys out, those that are counted.
 A filter that does not fit its budget is a row that says what it needs; what is to be said about others
 stands below the table. Rows are printed as soon as their queries are done, and Ctrl-C prints what is
 done. Exit code 1 if a filter denies a key that it holds.";
@@ -143,16 +145,28 @@ fn outcomes_of(
 ) -> CoreResult<Vec<Outcome>> {
     let queries = input.to_string();
     let progress = Progress::spinner(format!("drawing {queries}"));
+    let effort = if args.quick { Effort::SMALL } else { Effort::FULL };
+    let apart = queries_apart(input, keys, effort, args.seed);
     let workload = input.workload(keys.clone(), args.seed)?;
     let contenders: Vec<Contender<'_>> = specs
         .iter()
         .flat_map(|spec| args.bits_per_key.iter().map(move |&bits_per_key| Contender { spec, bits_per_key }))
         .collect();
     let keys = args.keys.name();
-    let setting = Setting { keys, queries: &queries, workload: &workload, seed: args.seed, secret };
-    let effort = if args.quick { Effort::SMALL } else { Effort::FULL };
+    let apart = apart.as_ref();
+    let setting = Setting { keys, queries: &queries, workload: &workload, apart, seed: args.seed, secret };
     let mut viewer = Viewer { queries: &queries, progress, stop };
     measure_fitting(&contenders, &setting, effort, &mut viewer)
+}
+
+/// Queries of the same law that are not counted; none of a file, and none where each draw takes other keys out.
+fn queries_apart(input: &QueryInput, keys: &TypedKeys, effort: Effort, seed: u64) -> Option<Queries> {
+    let QueryInput::Drawn(source) = input else { return None };
+    let source = QuerySource { count: effort.questions.max(MAX_SAMPLED), ..*source };
+    let is_apart = source.kept == Kept::All;
+    // Keys that have room for few such queries have none for others.
+    let drawn = is_apart.then(|| source.workload(keys.keys.clone(), !seed).ok()).flatten();
+    drawn.map(|workload| workload.queries)
 }
 
 /// Shows a terminal what is done, and ends the measurement when it is asked to.

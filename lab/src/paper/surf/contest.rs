@@ -90,7 +90,7 @@ struct Built<K: BenchKey + ?Sized> {
 fn measure<K: BenchKey + ?Sized>(workload: &Workload, ask: Ask, seed: u64) -> Result<Contest> {
     let column = K::inserted(workload).expect("the caller looked at the keys");
     let keys = SortedKeys::<K>::try_new(K::column(column))?;
-    let ranges = K::ranges(workload);
+    let ranges = K::ranges(&workload.queries);
     let empty: Vec<KeyRange<'_, K>> =
         ranges.iter().copied().filter(|range| K::is_empty(column, *range)).collect();
     let [surfs, blooms] = built(keys, seed)?;
