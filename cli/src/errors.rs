@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// The result of printing, without the failure that nobody reads it: for a command whose exit code is a verdict.
+/// The result of printing, without the failure that its reader has gone: for a command whose exit code is a verdict.
 pub(crate) fn unless_reader_gone(printed: Result<()>) -> Result<()> {
     match printed {
         Err(Failure::ReaderGone) => Ok(()),

@@ -50,7 +50,7 @@ enum Stop {
     WithResults,
 }
 
-/// From the return on, Ctrl-C and SIGTERM do what this module says. Without a thread or a way to receive them they end
+/// From the return on, Ctrl-C, SIGTERM and SIGHUP do what this module says. Without a thread or a way to receive them they end
 /// the process at once, as they do in any program.
 pub(crate) fn watch() {
     static WATCHED: Once = Once::new();

@@ -43,7 +43,7 @@ const MARK: &[u8] =
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     folder: TempDir,
-    /// The marker, locked to the end; `None` on a disk without locks, where nobody removes what a killed process left.
+    /// The marker, locked to the end; `None` on a disk without locks, where no command removes what a killed process left.
     _marker: Option<File>,
     _removal: BeforeEnd,
     /// Dropped to end the watch over the disk.

@@ -29,7 +29,8 @@ Examples:
   lacuna query uniform.lacuna 1000 2000
   lacuna verify uniform.lacuna --keys uniform:100k
 
-Exit codes: 0 done, 1 something does not hold, 2 bad input, 130 after Ctrl-C, 143 after SIGTERM.
+Exit codes: 0 done, 1 something does not hold, 2 bad input, 130 after Ctrl-C, 143 after SIGTERM,
+129 after SIGHUP.
 `lacuna COMMAND --help` explains each command with examples.";
 
 #[derive(Debug, Subcommand)]
