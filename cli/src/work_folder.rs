@@ -9,7 +9,7 @@
 //! command here.
 
 use std::fs::{self, DirEntry, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -140,7 +140,7 @@ fn prefix(command: &str) -> String {
 fn mark(folder: &Path) -> io::Result<File> {
     let new = folder.join(NEW_MARKER);
     fs::write(&new, MARK)?;
-    let marker = File::open(&new)?;
+    let marker = open(&new)?;
     marker.try_lock()?;
     fs::rename(new, folder.join(MARKER))?;
     Ok(marker)
@@ -165,9 +165,16 @@ fn left_marker(entry: &DirEntry) -> Option<File> {
     let path = entry.path().join(MARKER);
     // A link may lead anywhere, and a pipe would be waited for.
     let is_plain = entry.file_type().ok()?.is_dir() && fs::symlink_metadata(&path).ok()?.is_file();
-    let marker = is_plain.then(|| File::open(&path).ok())??;
+    let mut marker = is_plain.then(|| open(&path).ok())??;
     marker.try_lock().ok()?;
-    (fs::read(path).ok()? == MARK).then_some(marker)
+    let mut text = Vec::new();
+    marker.read_to_end(&mut text).ok()?;
+    (text == MARK).then_some(marker)
+}
+
+/// Opens a marker; some disks lock only what may be written.
+fn open(marker: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).open(marker)
 }
 
 #[cfg(test)]
