@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use lacuna_base::{Date, TypedKey};
+#[cfg(feature = "csv")]
+use lacuna_workload::KeySource;
 use lacuna_workload::{
-    Error, ErrorKind, KeySource, KeyType, Keys, Queries, ReadOptions, Result, TimeUnit, TypedKeys,
-    parse_query_file, read_keys, to_be_bytes,
+    Error, ErrorKind, KeyType, Keys, Queries, ReadOptions, Result, TimeUnit, TypedKeys, parse_query_file,
+    read_keys, to_be_bytes,
 };
 
 /// Moments as the name of the type means them.
