@@ -70,7 +70,7 @@ async fn what_statements_set_on_sqlite_ends_with_them_in_a_file() {
     let columns = "id BIGINT PRIMARY KEY, value BIGINT";
     let (cache, things) = table(&sqlite(&place), columns, by_value(DomainType::Integer)).await;
     for id in 0..ROUNDS {
-        cache.run_sql("PRAGMA query_only = ON").await.unwrap();
+        cache.run_sql("PRAGMA query_only = ON; BEGIN").await.unwrap();
         things.insert([("id", id.into()), ("value", 1.into())]).await.unwrap();
     }
     assert_eq!(ids(things.get("value", 1..=1).await).await.len(), usize::try_from(ROUNDS).unwrap());
