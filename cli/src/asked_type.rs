@@ -53,7 +53,14 @@ impl FromStr for AskedType {
     fn from_str(text: &str) -> Result<Self> {
         match MOMENTS.into_iter().find(|(name, _)| *name == text) {
             Some((_, unit)) => Ok(Self { key_type: KeyType::Timestamp(unit), names_unit: true }),
-            None => Ok(Self { key_type: text.parse()?, names_unit: false }),
+            None => match text.parse() {
+                Ok(key_type) => Ok(Self { key_type, names_unit: false }),
+                Err(_) => Err(Error::invalid_input(format!(
+                    "`{text}` is not a key type; give one of {}, {}",
+                    KeyType::WRITTEN.map(KeyType::name).join(", "),
+                    MOMENTS.map(|(name, _)| name).join(", ")
+                ))),
+            },
         }
     }
 }
@@ -69,7 +76,8 @@ mod tests {
             assert_eq!(asked.name(), name);
             assert_eq!(asked.lacks_unit(), name == "timestamp");
         }
-        assert!("timestamp-ns".parse::<AskedType>().is_err());
+        let why = "timestamp-ns".parse::<AskedType>().unwrap_err().to_string();
+        assert!(why.contains("text, hex, timestamp-s, timestamp-ms, timestamp-us"), "{why}");
     }
 
     #[test]

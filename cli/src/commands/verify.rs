@@ -97,6 +97,11 @@ fn load_keys(args: &VerifyArgs, envelope: &Envelope) -> Result<TypedKeys> {
         _ => Some(key_type_for(envelope, args.keys.key_type())?),
     };
     let keys = args.keys.load_as(asked, args.seed)?;
+    // Whole seconds are seconds in a file of keys, and may be microseconds in a filter.
+    let keys = match envelope.key_type.time_unit() {
+        Some(unit) => keys.in_unit(unit),
+        None => keys,
+    };
     check_type(args, envelope, keys.key_type)?;
     Ok(keys)
 }

@@ -161,13 +161,19 @@ fn a_column_that_may_be_two_is_asked_about() {
         assert_eq!(outside.map(answer), ["no\n"; 2], "{first_row}");
         folder.lacuna(&format!("verify f --keys x.csv --column 1 --first-row {first_row}")).done();
     }
+    folder.write("years.csv", "region,2023,2024\n1,2,3\n");
+    for rest in ["--keys twice.csv --column 3 --first-row names", "--keys years.csv --column 2024"] {
+        folder.lacuna(&build(rest)).done();
+        assert_eq!(folder.lacuna("query f 3").done(), "maybe\n", "{rest}");
+        assert_eq!(folder.lacuna("query f 1").done(), "no\n", "{rest}");
+    }
     // Whatever the first row holds, the column is the same.
     folder.lacuna(&build("--keys x.csv --column 0")).done();
     assert_eq!(folder.lacuna("query f 20").done(), "maybe\n");
     for (rest, said) in [
         ("--keys twice.csv --column a", "the first row names several columns `a`"),
         ("--keys x.csv --column 0 --first-row values", "`0` is no number of a column"),
-        ("--keys x.csv --column 2 --first-row names", "there is no column `2`"),
+        ("--keys x.csv --column 3 --first-row names", "there is no column `3`"),
         ("--keys x.csv --column 1 --first-row nothing", "names or values, not `nothing`"),
         ("--keys x.csv --first-row names", "--column"),
     ] {

@@ -15,7 +15,13 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// Starts `lacuna` with a temporary folder of its own, `tmp` in `folder`.
 fn start(folder: &Folder, line: &str) -> Child {
     fs::create_dir_all(folder.path("tmp")).unwrap();
-    Command::new(crate::BINARY)
+    // A test that runs under `nohup` would hand its own way with SIGHUP on.
+    let mut command =
+        if cfg!(target_os = "linux") { Command::new("env") } else { Command::new(crate::BINARY) };
+    if cfg!(target_os = "linux") {
+        command.args(["--default-signal=HUP", crate::BINARY]);
+    }
+    command
         .args(line.split_whitespace())
         .current_dir(folder.root())
         .env("TMPDIR", folder.path("tmp"))

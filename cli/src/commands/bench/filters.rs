@@ -9,7 +9,7 @@ use lacuna_bench::{
     Contender, Effort, MAX_SAMPLED, Machine, Outcome, Progress as Stage, Row, Setting, Watch,
     measure_fitting, report,
 };
-use lacuna_workload::{Kept, Queries, QueryInput, QuerySource, TypedKeys};
+use lacuna_workload::{Kept, Keys, Queries, QueryInput, QuerySource, TypedKeys};
 
 use super::{Format, every_family, split_specs};
 use crate::arguments::{KeyArgs, bits_per_key, spare_queries};
@@ -19,6 +19,9 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::report_folder::{OPTION, ReportFolder};
 use crate::secret_file::SecretArgs;
+
+/// Most bytes of queries that are not counted, unless as many are counted.
+const APART_BYTES: usize = 256 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -162,11 +165,26 @@ fn outcomes_of(
 /// Queries of the same law that are not counted; none of a file, and none where each draw takes other keys out.
 fn queries_apart(input: &QueryInput, keys: &TypedKeys, effort: Effort, seed: u64) -> Option<Queries> {
     let QueryInput::Drawn(source) = input else { return None };
-    let source = QuerySource { count: effort.questions.max(MAX_SAMPLED), ..*source };
+    let wanted = effort.questions.max(MAX_SAMPLED);
+    let source = QuerySource { count: apart_count(wanted, source.count, longest(&keys.keys)), ..*source };
     let is_apart = source.kept == Kept::All;
     // Keys that have room for few such queries have none for others.
     let drawn = is_apart.then(|| source.workload(keys.keys.clone(), !seed).ok()).flatten();
     drawn.map(|workload| workload.queries)
+}
+
+/// As many queries as are wanted, or as fit into [`APART_BYTES`] with both ends as long as the longest key, and never fewer than are
+/// counted.
+fn apart_count(wanted: usize, counted: usize, longest: usize) -> usize {
+    wanted.min((APART_BYTES / (2 * longest.max(1))).max(counted))
+}
+
+/// Bytes of the longest key.
+fn longest(keys: &Keys) -> usize {
+    match keys {
+        Keys::U64(_) => size_of::<u64>(),
+        Keys::Bytes(keys) => keys.iter().map(<[u8]>::len).max().unwrap_or(0),
+    }
 }
 
 /// Shows a terminal what is done, and ends the measurement when it is asked to.
@@ -252,5 +270,19 @@ fn deny_false_negatives(rows: &[Row]) -> Result<()> {
             "{} denied {} keys or ranges that it holds; this is a bug",
             row.spec, row.false_negatives
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart_count;
+
+    #[test]
+    fn queries_apart_take_no_more_memory_than_those_that_are_counted() {
+        let wanted = 262_144;
+        assert_eq!(apart_count(wanted, 1_000, 8), wanted);
+        assert_eq!(apart_count(wanted, 1_000, 64 << 10), 2_048);
+        assert_eq!(apart_count(wanted, 5_000, 64 << 10), 5_000);
+        assert_eq!(apart_count(wanted, 1_000, 0), wanted);
     }
 }

@@ -65,7 +65,7 @@ struct Place {
     first_row: FirstRow,
 }
 
-/// The column that `text` means: its name in the first row, or its number.
+/// The column that `text` means: its name in the first row, or its number, which may also be that of a column of names.
 ///
 /// A first row of `0,1` may be names, as pandas writes them for a table without any, or values. Where that makes a
 /// difference to the column, the caller has to say. Where it makes none, the row counts as values, since a name that is
@@ -74,8 +74,10 @@ fn place_of(row: &ByteRecord, text: &str, first_row: Option<FirstRow>) -> Result
     let mut named = row.iter().enumerate().filter(|&(place, name)| is_named(name, place, text));
     let (name, other) = (named.next(), named.next());
     let name = name.filter(|_| first_row != Some(FirstRow::Values)).map(|(column, _)| column);
-    let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let number = number.filter(|_| first_row != Some(FirstRow::Names));
+    let counted = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    // A year that names a column is no number of one.
+    let may_count = |number: &usize| name.is_none() || *number < row.len();
+    let number = counted.filter(may_count).filter(|_| first_row != Some(FirstRow::Names));
     match (name, number) {
         (Some(name), Some(number)) if name != number || other.is_some() => {
             Err(Error::invalid_input(format!(
@@ -86,13 +88,16 @@ fn place_of(row: &ByteRecord, text: &str, first_row: Option<FirstRow>) -> Result
         }
         (_, Some(column)) => Ok(Place { column, first_row: FirstRow::Values }),
         (Some(_), None) if other.is_some() => Err(Error::invalid_input(format!(
-            "the first row names several columns `{text}`; give each a name of its own"
+            "the first row names several columns `{text}`; give the number of one with --first-row names"
         ))),
         (Some(column), None) => Ok(Place { column, first_row: FirstRow::Names }),
         (None, None) if first_row == Some(FirstRow::Values) => Err(Error::invalid_input(format!(
             "`{text}` is no number of a column; columns without names are counted from 1"
         ))),
-        (None, None) => Err(no_name(row, text)),
+        (None, None) => match counted.filter(|column| *column < row.len()) {
+            Some(column) => Ok(Place { column, first_row: FirstRow::Names }),
+            None => Err(no_name(row, text)),
+        },
     }
 }
 

@@ -35,25 +35,20 @@ pub(super) fn read(
     let file = SerializedFileReader::new(file).map_err(unreadable)?;
     let place = place_of(&file, column)?;
     let found = Values::of(&file.metadata().file_metadata().schema_descr().column(place))?;
+    if found.is_unsaid && options.key_type.is_none() {
+        return Err(Error::invalid_input(
+            "the column does not say what its byte strings are; give --key-type text or hex",
+        ));
+    }
     let key_type = found.read_as(options.key_type)?;
-    let mut rows = Rows {
-        collected: Collected::new(key_type, options.sort),
-        values: found,
-        key_type,
-        count: 0,
-        are_texts: true,
-    };
+    let mut rows =
+        Rows { collected: Collected::new(key_type, options.sort), values: found, key_type, count: 0 };
     let mut seen = 0;
     for group in 0..file.num_row_groups() {
         let group = file.get_row_group(group).map_err(unreadable)?;
         rows.take(group.get_column_reader(place).map_err(unreadable)?)?;
         seen += u64::try_from(group.metadata().compressed_size()).unwrap_or(0);
         progress(seen);
-    }
-    if found.is_unsaid && options.key_type.is_none() && rows.are_texts && rows.count > 0 {
-        return Err(Error::invalid_input(
-            "the column does not say what its byte strings are, and all of them are texts; give --key-type text or hex",
-        ));
     }
     Ok(rows.collected.finish(key_type))
 }
@@ -148,8 +143,6 @@ struct Rows {
     values: Values,
     key_type: KeyType,
     count: u64,
-    /// Whether every byte string so far may be a text.
-    are_texts: bool,
 }
 
 impl Rows {
@@ -196,9 +189,6 @@ impl Rows {
                 let count = self.count;
                 let place = || format!("value number {count}");
                 let key = key(value).map_err(|error| error.with_context(place()))?;
-                if let Key::Bytes(bytes) = &key {
-                    self.are_texts = self.are_texts && is_text(bytes);
-                }
                 self.collected.add(&key, place)?;
             }
             if rows == 0 {
@@ -206,10 +196,6 @@ impl Rows {
             }
         }
     }
-}
-
-fn is_text(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control))
 }
 
 fn bytes(value: &ByteArray) -> Key<'_> {
@@ -323,8 +309,9 @@ mod tests {
         assert_eq!(read(plain, &words, Some(KeyType::Text)).unwrap(), texts);
         let hex = read(plain, &words, Some(KeyType::Hex)).unwrap();
         assert_eq!(hex, TypedKeys { key_type: KeyType::Hex, ..texts });
-        let bytes = [ByteArray::from(vec![0x12, 0x34]), ByteArray::from(vec![0xFF])];
-        assert_eq!(read(plain, &bytes, None).unwrap().key_type, KeyType::Hex);
+        // One of them that is no text makes hexadecimal of none.
+        let mixed = [ByteArray::from("1234"), ByteArray::from("a\nb")];
+        assert!(read(plain, &mixed, None).is_err());
     }
 
     /// As writers did that knew only the old annotations.
