@@ -3,7 +3,7 @@
 # test   everything that must hold; what continuous integration runs
 # install-c   the libraries for C and C++ into PREFIX
 # book   the documentation as a web site
-# All do their own set-up on a machine with a Rust toolchain.
+# All but demo-proxy, which takes an installed PostgreSQL, do their own set-up on a machine with a Rust toolchain.
 
 CARGO ?= cargo
 STAGE := .ci/stage

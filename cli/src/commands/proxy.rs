@@ -14,7 +14,7 @@ Examples:
       --listen 0.0.0.0:6432 --certificate server.pem --key server.key
   lacuna proxy --upstream postgres://127.0.0.1:5432 --cache memory --register public.orders.customer \\
       --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop
-  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache shadow --register public.orders.customer \
+  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache shadow --register public.orders.customer \\
       --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop --metrics 127.0.0.1:9600
   lacuna proxy --config proxy.toml                  # every option by its name: upstream, listen, cache …
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'

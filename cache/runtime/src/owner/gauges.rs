@@ -53,7 +53,7 @@ gauges! {
     buffered_writes: "Acknowledged writes that the store does not have yet.",
     entry_log_bytes: "Bytes of the log of entries in the cache server, where it keeps one for the next owner.",
     beta_percent: "Largest percentage of its rows that a cached result may share with another, as it is fixed or chosen.",
-    pinned_bytes: "Bytes of these writes, which log servers and this process must keep.",
+    pinned_bytes: "Bytes of buffered writes, which log servers and this process must keep.",
 }
 
 impl Gauges {
