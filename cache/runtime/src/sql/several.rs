@@ -6,7 +6,7 @@ use crate::cluster::{Dendrite, Membership};
 use crate::{Requests, Servers};
 use lacuna_cache_protocol::ports::{Coordinator, DataStore};
 use lacuna_cache_protocol::{Config, Cut, RangeTable};
-use lacuna_cache_protocol::{Error, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::sql::application::TableRows;
 use crate::sql::cache::Cache;
@@ -93,6 +93,18 @@ impl Cache {
         membership: Membership,
     ) -> Result<Dendrite> {
         let (schema, family) = self.read(schema).await?;
+        let cut = membership.directory.table().await?.domain_count();
+        if cut != schema.domains.len() {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!(
+                    "the ranges of {} were cut for {cut} registered columns, and here are {}: register the same columns in the same \
+                     order as the other dendrites, or stop them all and have the ranges cut anew",
+                    schema.table,
+                    schema.domains.len()
+                ),
+            ));
+        }
         self.leave_to_dendrites(&schema.table).await?;
         let servers = Servers {
             caches: self.caches.clone(),

@@ -77,11 +77,15 @@ impl Dendrites {
     }
 
     pub(crate) async fn try_dendrite(&self, address: &str) -> Result<Dendrite> {
-        let cuts = schema().cut_before(&[CUT.into()]).unwrap();
+        self.try_dendrite_of(schema(), address).await
+    }
+
+    pub(crate) async fn try_dendrite_of(&self, schema: Schema, address: &str) -> Result<Dendrite> {
+        let cuts = schema.cut_before(&[CUT.into()]).unwrap();
         let ranges = Arc::new(self.cache.shared_ranges(TABLE, &cuts, address).await.unwrap());
         let transport = Arc::new(Net::new(secret(), TABLE));
         let membership = Membership { directory: ranges.clone(), transport, address: address.to_owned() };
-        self.cache.dendrite(schema(), ranges, membership).await
+        self.cache.dendrite(schema, ranges, membership).await
     }
 
     /// Has a dendrite claim a range that no other is to have, and waits until it has it.

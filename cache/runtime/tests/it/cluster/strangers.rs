@@ -9,7 +9,7 @@ use lacuna_cache_protocol::Policy;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::cluster::dendrites::{AT_MOST, Dendrites, SECRET, TABLE, refusal, secret, slot};
+use crate::cluster::dendrites::{AT_MOST, Dendrites, SECRET, TABLE, refusal, schema, secret, slot};
 
 /// What a dendrite says to these bytes until it hangs up.
 async fn answer_to(address: &str, bytes: &[u8]) -> Vec<u8> {
@@ -135,5 +135,19 @@ async fn a_table_that_its_owners_know_otherwise_is_not_read() {
         refused.kind() == ErrorKind::InvalidInput && refused.to_string().contains("otherwise"),
         "{refused}"
     );
+    dendrites.stop().await;
+}
+
+/// Calls between owners have the numbers of columns: another number would be that of no column.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dendrite_of_more_columns_than_the_ranges_were_cut_for_is_refused() {
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    let more = schema().with_domain("id", DomainType::Integer);
+    let refused = dendrites.try_dendrite_of(more, "127.0.0.1:9").await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert!(refused.to_string().contains("cut for 1 registered columns, and here are 2"), "{refused}");
+    let table = dendrites.table_at(0).await;
+    table.insert(slot(1, 7)).await.unwrap();
+    assert_eq!(table.get("place", 0..=9).await.unwrap().len(), 1);
     dendrites.stop().await;
 }
