@@ -33,8 +33,12 @@ impl Sqlite {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(BUSY);
-        let pool =
-            SqlitePoolOptions::new().max_connections(connections).idle_timeout(None).max_lifetime(None);
+        // A caller that stops waiting while its connection is tested loses it, and a database in memory with it.
+        let pool = SqlitePoolOptions::new()
+            .max_connections(connections)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false);
         Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(url))?, is_in_memory })
     }
 }
