@@ -7,7 +7,7 @@
 //! that its place, its length and the checksum that is stored with it stand for the outcome.
 //!
 //! **Guarantee.** Every flipped bit is found, unless a table was closed and then opened again at the same place of memory with
-//! damage from between: its bytes then pass for those that were checked.
+//! damage from between: its bytes then pass for those that were checked. (In the other order an intact table is read in vain.)
 //!
 //! **Cost.** One pass over the bytes for each table that is opened, and a line of the cache for each question. No lock and no
 //! heap: half a megabyte of the process, touched where it is used, holds 65,536 tables. Beyond, some are checked again.
