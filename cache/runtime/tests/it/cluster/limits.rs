@@ -44,10 +44,19 @@ async fn a_request_that_no_frame_holds_is_refused_at_once() {
     let client = dendrites.client().await.with_patience(Duration::from_secs(5));
     let (far, near) = (dendrites.table_of(&client).await, dendrites.table_at(0).await);
     for (id, table) in [(1, &far), (2, &near)] {
+        // It leads to the other dendrite.
+        table.insert(slot(20 + id, 150)).await.unwrap();
         let mut open = held(&dendrites, table).begin().await.unwrap();
-        refuses_a_long_write(table, 10 + id).await;
+        let long = refuses_a_long_write(table, 10 + id);
+        tokio::pin!(long);
+        // The open transaction is the one writer of the file: on a machine out of breath leases end meanwhile, are not renewed, and
+        // what would ask for the owner waits for its end.
+        let is_refused = tokio::time::timeout(SOON / 4, &mut long).await.is_ok();
         open.insert(table, slot(id, CUT + id)).await.unwrap();
         open.commit().await.unwrap();
+        if !is_refused {
+            long.await;
+        }
     }
     let question = Some(vec![7; LONG].into());
     let query = Query { question, ..Query::all(0, Interval::all()) };
@@ -55,7 +64,8 @@ async fn a_request_that_no_frame_holds_is_refused_at_once() {
         tokio::time::timeout(SOON, client.get(&query)).await.expect("it is refused at once").unwrap_err();
     assert!(is_refusal(&refused), "{refused}");
     for table in [&far, &near] {
-        assert_eq!(places(&table.get("place", 0..2 * CUT).await.unwrap()), [CUT + 1, CUT + 2]);
+        let seen = places(&table.get("place", 0..2 * CUT).await.unwrap());
+        assert_eq!(seen, [CUT + 1, CUT + 2, 150, 150]);
     }
     dendrites.stop().await;
 }
