@@ -62,8 +62,8 @@ impl FileLog {
     /// Opens the log at `path`, or creates one.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that ends in `.new`, `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt` if it is not such a log, `Conflict` if
-    /// another one has it open.
+    /// `InvalidInput` for a name that ends in `.new`, `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt`
+    /// if it is not such a log, `Conflict` if another one has it open.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         if path.as_ref().extension().is_some_and(|extension| extension == "new") {
             let message = "a log whose name ends in .new may be taken for the new form of another: give it another name";

@@ -111,7 +111,7 @@ fn a_closed_terminal_leaves_nothing_unless_it_is_ignored() {
     let pipe = folder.path("never.u64");
     let id = ignoring.id().to_string();
     let writer = thread::spawn(move || {
-        // Opened once the build reads, which is when it hears signals.
+        // Opened once the build reads, which is when it handles signals.
         let mut keys = fs::File::options().write(true).open(pipe).unwrap();
         assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
         thread::sleep(Duration::from_millis(200));

@@ -16,7 +16,7 @@ fn a_filter_over_other_keys_does_not_hold() {
     }
 }
 
-/// The verdict is in the exit code even when nobody reads the report.
+/// The verdict is in the exit code even if the report is not read.
 #[cfg(unix)]
 #[test]
 fn a_verdict_needs_no_reader() {
@@ -36,7 +36,7 @@ fn a_verdict_needs_no_reader() {
     }
 }
 
-/// Rows that nobody reads do not end the comparison before its report.
+/// Rows that are not read do not end the comparison before its report.
 #[cfg(unix)]
 #[test]
 fn a_report_needs_no_reader() {

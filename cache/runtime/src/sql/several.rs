@@ -84,7 +84,8 @@ impl Cache {
     /// and directory.
     ///
     /// # Errors
-    /// As [`Cache::table`]; `Conflict` while a process has the table open as a whole. If that process has ended
+    /// As [`Cache::table`]; `Conflict` if the ranges were cut for another number of registered columns, and while a process has the
+    /// table open as a whole. If that process has ended
     /// without releasing the table, this waits a little longer than its lease of three seconds.
     pub async fn dendrite(
         &self,

@@ -113,11 +113,13 @@ fn with_spread_doubt(mut columns: Vec<(String, Column, String)>) -> Vec<(String,
         let doubtful: Vec<String> = columns
             .iter()
             .filter(|(_, column, _)| column.doubt.is_some() || is_time(&column.declared))
-            .map(|(name, ..)| name.replace('`', "``"))
+            .map(|(name, ..)| name.replace('`', "``").to_lowercase())
             .collect();
         let mut spreads = false;
         for (_, column, expression) in &mut columns {
             if column.doubt.is_none() {
+                // Columns have one name in any case.
+                let expression = expression.to_lowercase();
                 column.doubt =
                     doubtful.iter().find(|name| expression.contains(&format!("`{name}`"))).cloned();
                 spreads |= column.doubt.is_some();

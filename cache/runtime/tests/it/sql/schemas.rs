@@ -246,7 +246,7 @@ async fn virtual_columns_of_mariadb_that_depend_on_more_than_their_row_are_left_
         let (cache, _) = table(&url, &sql[1..sql.len() - 1], whole().with_only(["born"])).await;
         cache.stop().await.unwrap();
     }
-    let sql = "(id BIGINT PRIMARY KEY, value BIGINT, a BIGINT AS (UNIX_TIMESTAMP()) VIRTUAL, b BIGINT AS (a + 1) VIRTUAL)";
+    let sql = "(id BIGINT PRIMARY KEY, value BIGINT, a BIGINT AS (UNIX_TIMESTAMP()) VIRTUAL, b BIGINT AS (A + 1) VIRTUAL)";
     let why = refusal(&url, sql, whole().with_only(["b"])).await;
     assert!(why.contains("b of things"), "it is computed from another: {why}");
     let columns = "id BIGINT PRIMARY KEY, value BIGINT, name VARCHAR(20) AS (CONCAT('now()', UPPER(value))) VIRTUAL, \
