@@ -79,7 +79,7 @@ pub struct Config {
     pub table: Option<Arc<RangeTable>>,
     /// How long another owner may hold a lease here before its outcome counts as unknown.
     pub peer_timeout: u64,
-    /// How long a request may wait for its lease; then it is answered with `Retry`.
+    /// How long a request may wait for its lease, and for those at other owners; then it is answered with `Retry`.
     pub request_timeout: u64,
     /// The injected flaw, in tests that must fail.
     #[cfg(feature = "flaws")]

@@ -166,6 +166,16 @@ pub enum PeerCall {
     Release,
 }
 
+impl PeerCall {
+    /// Whether it is about a lease that is held already, to renew or to release it.
+    pub fn is_about_a_held_lease(&self) -> bool {
+        match self {
+            Self::Lock(_, touched) => touched.is_empty(),
+            Self::Release => true,
+        }
+    }
+}
+
 /// The reply of the owner of another range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerReply {

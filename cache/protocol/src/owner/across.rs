@@ -21,6 +21,9 @@ use crate::message::{
 };
 use crate::query::{Query, Touched};
 
+/// When the lease of another owner's task counts as that of a caller.
+const LONG_LEASE_MS: u64 = 1_000;
+
 /// Parts of other ranges, in the order in which their owners are asked.
 pub(super) type Others = Vec<(RangeId, Vec<Touched>)>;
 
@@ -72,7 +75,7 @@ impl<A: Application> Owner<A> {
             return self.call(Purpose::Write(task), Call::Store(call));
         }
         let values = queries.iter().filter_map(|query| known.get(query).copied().cloned()).collect();
-        if !write.held.is_empty() && self.now - write.time >= self.config.peer_timeout {
+        if !write.held.is_empty() && self.now - write.asked >= self.config.peer_timeout {
             // After `peer_timeout` other owners may have ended their leases and admitted writers between two answers.
             return self.give_up_leading(task);
         }
@@ -80,6 +83,16 @@ impl<A: Application> Owner<A> {
             self.actions.push(Action::ReadAllDone(request, values));
         }
         self.end_write(task);
+    }
+
+    /// Whether callers have leases or wait for some, so that an end in order has to wait for them. Of leases that other owners lead
+    /// only those that have lasted for a second count: those of their writes are short.
+    pub fn is_held(&self) -> bool {
+        self.writes.values().any(|write| match write.kind {
+            Kind::Hold => true,
+            Kind::Guest(..) => self.now - write.asked >= LONG_LEASE_MS,
+            _ => false,
+        })
     }
 
     pub(super) fn begin_hold(&mut self, request: RequestId, mut held: Write) {
@@ -115,7 +128,7 @@ impl<A: Application> Owner<A> {
     pub(super) fn lead(&mut self, task: TaskId) {
         let Some(write) = self.writes.get_mut(&task) else { return };
         if write.step != WriteStep::Leading {
-            (write.step, write.time) = (WriteStep::Leading, self.now);
+            (write.step, write.time, write.asked) = (WriteStep::Leading, self.now, self.now);
         }
         if let Some((range, touched)) = write.others.first().cloned() {
             let mode = write.kind.mode();
@@ -160,8 +173,7 @@ impl<A: Application> Owner<A> {
     /// Another owner is not there, or was replaced: nothing was executed, and nothing will be.
     pub(super) fn give_up_leading(&mut self, task: TaskId) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        // The owner that was asked last may still take the lease.
-        write.held.extend(write.others.first().map(|(range, _)| (*range, Epoch(0))));
+        write.count_the_last_asked();
         let (request, kind) = (write.request.take(), write.kind.clone());
         request.into_iter().for_each(|request| self.answer_task(&kind, request, WriteOutcome::Retry));
         self.end_write(task);
@@ -197,12 +209,17 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Informs other owners that a lease is still held, five times in their `peer_timeout`.
+    /// Informs other owners that this one still leads a write or holds a lease, five times in their `peer_timeout`. Without it,
+    /// those that were asked first would end their tenures while a later one waits, or while the store does.
     pub(super) fn renew_holds(&mut self) {
         let (now, pause) = (self.now, self.config.peer_timeout / 5);
         let is_due = |write: &WriteTask| {
-            let is_led = matches!(write.step, WriteStep::Leading | WriteStep::Held);
-            write.kind == Kind::Hold && is_led && now - write.time >= pause
+            let is_led = match write.kind {
+                Kind::Hold => matches!(write.step, WriteStep::Leading | WriteStep::Held),
+                Kind::Across => matches!(write.step, WriteStep::Leading | WriteStep::Storing),
+                _ => false,
+            };
+            is_led && now - write.time >= pause
         };
         let mut renewals = Vec::new();
         for (task, write) in self.writes.iter().filter(|(_, write)| is_due(write)) {

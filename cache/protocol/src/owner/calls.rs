@@ -1,6 +1,7 @@
 //! Calls in flight: which task waits for each, and what happens when no reply comes.
 
 use super::apply::ApplyReply;
+use super::task::WriteStep;
 use super::{Owner, TaskId};
 use crate::cache_model::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
@@ -187,12 +188,22 @@ impl<A: Application> Owner<A> {
         for id in late {
             // An earlier call of the list may have ended the tenure, or a task.
             let Some(pending) = self.calls.remove(&id) else { continue };
-            if pending.attempt < self.config.attempts && Self::may_repeat(&pending) {
+            if pending.attempt < self.config.attempts
+                && Self::may_repeat(&pending)
+                && self.is_wanted(&pending)
+            {
                 self.send(pending.purpose, pending.call, pending.attempt + 1);
             } else {
                 self.give_up(pending);
             }
         }
+    }
+
+    /// Whether anything still waits for the reply: a call for a lease that is repeated after its task has released it would make a
+    /// guest that no message ends.
+    fn is_wanted(&self, pending: &Pending) -> bool {
+        let Purpose::Peer(task) = pending.purpose else { return true };
+        self.writes.get(&task).is_some_and(|write| write.step == WriteStep::Leading)
     }
 
     /// Whether repeating the call can do no harm, and some good.

@@ -45,7 +45,7 @@ impl<A: Application> Owner<A> {
                 .chain(read.late)
                 .for_each(|request| self.answer_read(request, ReadOutcome::Retry));
         }
-        for (task, write) in std::mem::take(&mut self.writes) {
+        for (task, mut write) in std::mem::take(&mut self.writes) {
             let may_be_done = !write.step.is_before_the_store();
             let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
             if write.step == WriteStep::Patching {
@@ -56,6 +56,7 @@ impl<A: Application> Owner<A> {
             // The holder does not report here: other owners stay closed until their own tenures are over.
             let is_held = write.kind == Kind::Hold && write.step == WriteStep::Held;
             if !may_be_done && !is_held {
+                write.count_the_last_asked();
                 self.release_peers(task, &write);
             }
         }

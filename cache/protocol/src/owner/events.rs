@@ -16,7 +16,7 @@ impl<A: Application> Owner<A> {
             Event::ReadAll(request, queries) => self.begin_read_all(request, queries),
             Event::Verify(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
             Event::Hold(request, _) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
-            Event::Peer(peer, call, PeerCall::Lock(..)) if !self.is_serving() => {
+            Event::Peer(peer, call, PeerCall::Lock(..)) if !self.is_serving() && !self.has_guest(peer) => {
                 self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
             }
             Event::Read(request, query) => self.begin_read(request, query),

@@ -4,6 +4,8 @@
 //! cannot know whether the leader's write will still land, so it ends its tenure: the next one has a higher epoch,
 //! which the store then demands of that write (P3). A guest that only reads is dropped: nothing can land.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use super::calls::{Call, Purpose};
 use super::task::{Kind, WriteStep};
 use super::{Owner, TaskId};
@@ -14,19 +16,52 @@ use crate::lease_table::LeaseMode;
 use crate::message::{Action, CallId, Command, Ending, Notice, PeerCall, PeerId, PeerReply, Write};
 use crate::query::Touched;
 
+/// Tasks of other owners that have released their lease here, for as long as a call of theirs may come late: one that changed
+/// places with its release would make a guest that no message ends.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ReleasedPeers {
+    peers: BTreeSet<PeerId>,
+    /// Until when each is remembered, ascending.
+    until: VecDeque<(u64, PeerId)>,
+}
+
+impl ReleasedPeers {
+    fn has(&self, peer: PeerId) -> bool {
+        self.peers.contains(&peer)
+    }
+
+    fn add(&mut self, until: u64, peer: PeerId) {
+        if self.peers.insert(peer) {
+            self.until.push_back((until, peer));
+        }
+    }
+
+    fn forget_until(&mut self, now: u64) {
+        while let Some((until, peer)) = self.until.front().copied()
+            && until <= now
+        {
+            self.until.pop_front();
+            self.peers.remove(&peer);
+        }
+    }
+}
+
 impl<A: Application> Owner<A> {
     pub(super) fn peer_calls(&mut self, peer: PeerId, call: CallId, what: PeerCall) {
         match (self.guest(peer), what) {
             (Some(task), PeerCall::Lock(..)) => self.peer_asks_again(task, call),
+            (None, PeerCall::Lock(..)) if self.released.has(peer) => self.refuse_peer(peer, call),
             (None, PeerCall::Lock(mode, touched)) => self.begin_guest(peer, call, mode, touched),
-            (Some(task), PeerCall::Release) => {
+            (guest, PeerCall::Release) => {
+                self.released.add(self.now + self.config.peer_timeout, peer);
                 self.actions.push(Action::PeerReply(peer, call, PeerReply::Released));
-                self.guest_is_over(task);
-            }
-            (None, PeerCall::Release) => {
-                self.actions.push(Action::PeerReply(peer, call, PeerReply::Released));
+                guest.into_iter().for_each(|task| self.guest_is_over(task));
             }
         }
+    }
+
+    fn refuse_peer(&mut self, peer: PeerId, call: CallId) {
+        self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
     }
 
     fn guest(&self, peer: PeerId) -> Option<TaskId> {
@@ -34,9 +69,13 @@ impl<A: Application> Owner<A> {
         self.writes.iter().find(|(_, write)| is_it(&write.kind)).map(|(task, _)| *task)
     }
 
+    pub(super) fn has_guest(&self, peer: PeerId) -> bool {
+        self.guest(peer).is_some()
+    }
+
     fn begin_guest(&mut self, peer: PeerId, call: CallId, mode: LeaseMode, touched: Vec<Touched>) {
         if touched.is_empty() || !self.are_of_this_range(&touched) {
-            return self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
+            return self.refuse_peer(peer, call);
         }
         let write = Write { touched, command: Command::new(b"") };
         self.begin_task(Kind::Guest(peer, call, mode), None, write, Vec::new());
@@ -84,12 +123,14 @@ impl<A: Application> Owner<A> {
         self.writes.get(&task).is_some_and(|write| write.is_released)
     }
 
-    /// Ends tasks that have waited too long.
+    /// Ends tasks that have waited too long, here or for other owners: the leases that they have keep others away.
     pub(super) fn send_late_tasks_away(&mut self) {
         let (now, patience) = (self.now, self.config.request_timeout);
+        self.released.forget_until(now);
         let is_late = |write: &super::task::WriteTask| match write.step {
             WriteStep::Held => matches!(write.kind, Kind::Guest(..)) && write.time <= now,
             WriteStep::Waiting => now - write.time >= patience,
+            WriteStep::Leading => !write.others.is_empty() && now - write.asked >= patience,
             _ => false,
         };
         let late: Vec<TaskId> =
@@ -102,6 +143,10 @@ impl<A: Application> Owner<A> {
                     return self.end(Ending::OutcomeUnknown);
                 }
                 (_, Kind::Foreign) => {}
+                (WriteStep::Waiting, &Kind::Guest(peer, call, _)) => {
+                    self.refuse_peer(peer, call);
+                    self.end_write(task);
+                }
                 (_, Kind::Guest(..)) => self.end_write(task),
                 _ => self.give_up_leading(task),
             }

@@ -71,6 +71,7 @@ use buffer::Appending;
 use calls::Pending;
 use entry_log::EntryLog;
 use eviction::Eviction;
+use guest::ReleasedPeers;
 use patching::Patching;
 use read::ReadTask;
 use start::Starting;
@@ -98,6 +99,7 @@ pub struct Owner<A> {
     /// The read in progress of each query: others join it.
     flights: BTreeMap<Query, TaskId>,
     writes: BTreeMap<TaskId, WriteTask>,
+    released: ReleasedPeers,
     admission: Admission,
     patching: Patching,
     known: KnownRows,
@@ -155,6 +157,7 @@ impl<A: Application> Owner<A> {
             reads: BTreeMap::new(),
             flights: BTreeMap::new(),
             writes: BTreeMap::new(),
+            released: ReleasedPeers::default(),
             admission: Admission::default(),
             patching: Patching::default(),
             known: KnownRows::new(config.max_known_rows),

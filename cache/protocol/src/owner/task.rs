@@ -17,8 +17,10 @@ pub(super) struct WriteTask {
     pub(super) step: WriteStep,
     pub(super) write: Write,
     pub(super) lease: LeaseId,
-    /// The time of the request, or when other owners were first asked; for a guest, when it must have ended.
+    /// The time of the request, or when other owners last had a message about it; for a guest, when it must have ended.
     pub(super) time: u64,
+    /// When other owners were first asked.
+    pub(super) asked: u64,
     /// Entries that are gone once it is over.
     pub(super) queries: Vec<Query>,
     /// What it does to the other entries that it touches.
@@ -41,6 +43,15 @@ pub(super) struct WriteTask {
     pub(super) empty: Vec<Query>,
     /// Whether the leader of this guest has given up.
     pub(super) is_released: bool,
+}
+
+impl WriteTask {
+    /// The owner that was asked last may still take the lease: it counts as one that holds it.
+    pub(super) fn count_the_last_asked(&mut self) {
+        if self.step == WriteStep::Leading {
+            self.held.extend(self.others.first().map(|(range, _)| (*range, Epoch(0))));
+        }
+    }
 }
 
 /// The purpose of a task.

@@ -60,6 +60,7 @@ impl<A: Application> Owner<A> {
             write,
             lease,
             time: self.now,
+            asked: self.now,
             queries: Vec::new(),
             wishes: Vec::new(),
             is_hiding: false,

@@ -26,6 +26,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         conditional_percent: 0,
         transaction_percent: 0,
         across_percent: 0,
+        waits_long: false,
         joined_percent: 0,
         recuts: false,
         hunts: false,
@@ -225,8 +226,11 @@ fn a_warm_take_over_keeps_entries_and_shows_nothing_stale() {
 #[test]
 fn writes_and_reads_across_owners_are_whole() {
     for policy in POLICIES {
-        let total = run(Setup { across_percent: 30, ranges: 3, fault_every: 300, ..setup(policy) }, 6);
-        assert!(total.peers["Held"] > 1_000 && total.peers["Released"] > 1_000, "{total:?}");
+        for waits_long in [false, true] {
+            let across = Setup { across_percent: 30, ranges: 3, fault_every: 300, ..setup(policy) };
+            let total = run(Setup { waits_long, ..across }, 6);
+            assert!(total.peers["Held"] > 1_000 && total.peers["Released"] > 1_000, "{total:?}");
+        }
     }
 }
 
@@ -300,7 +304,7 @@ fn transactions_under_leases_read_and_write_as_one() {
     for policy in POLICIES {
         for across_percent in [0, 30] {
             let setup = Setup { transaction_percent: 60, across_percent, fault_every: 300, ..setup(policy) };
-            let total = run(setup, 4);
+            let total = run(setup, 8);
             let count = |what| total.transactions.get(what).copied().unwrap_or(0);
             assert!(count("Done") > 50, "{total:?}");
             fenced += count("Fenced");

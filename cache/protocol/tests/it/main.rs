@@ -5,6 +5,7 @@
 mod clean;
 mod controls;
 mod explore;
+mod guests;
 mod log_golden;
 mod one_owner;
 mod scripts;

@@ -32,7 +32,7 @@ fn two(policy: Policy, flaw: Option<Flaw>) -> (Servers, OneOwner, OneOwner) {
 }
 
 /// Carries what the owners say to each other until they are silent.
-fn talk(servers: &mut Servers, owners: &mut [&mut OneOwner]) {
+pub(crate) fn talk(servers: &mut Servers, owners: &mut [&mut OneOwner]) {
     while let Some((from, action)) = owners
         .iter_mut()
         .enumerate()

@@ -141,7 +141,7 @@ impl World {
         }
         let config = Config {
             domain_count: self.setup.domains,
-            call_timeout: 150,
+            call_timeout: if self.setup.waits_long && claim.epoch.0.is_multiple_of(3) { 900 } else { 150 },
             attempts: 4,
             write_through_for: 500,
             apply_batch: if self.setup.flaw == Some(Flaw::ApplyBackwards) { 8 } else { 3 },

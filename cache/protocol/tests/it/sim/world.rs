@@ -42,6 +42,8 @@ pub(crate) struct Setup {
     pub(crate) across_percent: u64,
     /// Of a hundred reads, how many join all other ranges to the first.
     pub(crate) joined_percent: u64,
+    /// Whether some owners wait longer for an answer than requests wait, as those of a runtime do.
+    pub(crate) waits_long: bool,
     /// Whether ranges are split and merged.
     pub(crate) recuts: bool,
     /// Whether owners crash where they seldom crashed before.
