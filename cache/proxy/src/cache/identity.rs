@@ -14,7 +14,8 @@ use crate::wire::Fields;
 /// Most answers that are remembered; numbers go on.
 const MAX_KNOWN: usize = 10_000;
 
-/// What a session is asked. Every name is written with its schema, whatever the session searches, and the moment of the start
+/// What a session is asked. Of its settings it says those that are [read](Answer::check), and a hash of all: they are 15 kB, and as many
+/// answers are remembered as sessions have different ones. Every name is written with its schema, whatever the session searches, and the moment of the start
 /// in a form that no setting changes. A line feed within a name or a setting is none between two: settings are quoted, and
 /// schemas or statements with such names are left out.
 pub(crate) const QUESTION: &str = "SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, session_user::pg_catalog.text, \
@@ -22,8 +23,13 @@ pub(crate) const QUESTION: &str = "SELECT pg_catalog.pg_backend_pid()::pg_catalo
     pg_catalog.to_char(pg_catalog.timezone('UTC', pg_catalog.pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), \
     CASE WHEN pg_catalog.strpos(pg_catalog.array_to_string(pg_catalog.current_schemas(true), ''), pg_catalog.chr(10)) OPERATOR(pg_catalog.=) 0 \
     THEN pg_catalog.array_to_string(pg_catalog.current_schemas(true), pg_catalog.chr(10)) ELSE '' END, \
-    (SELECT pg_catalog.string_agg(pg_catalog.concat(s.name, '=', pg_catalog.quote_nullable(s.setting)), pg_catalog.chr(10) ORDER BY s.name) \
-    FROM pg_catalog.pg_settings AS s WHERE pg_catalog.textne(s.name, 'application_name')), \
+    (SELECT pg_catalog.concat(pg_catalog.string_agg(line, pg_catalog.chr(10)) FILTER (WHERE is_read), pg_catalog.chr(10), \
+    pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.string_agg(line, pg_catalog.chr(10) ORDER BY name), \
+    pg_catalog.getdatabaseencoding())), 'hex')) \
+    FROM (SELECT s.name, pg_catalog.concat(s.name, '=', pg_catalog.quote_nullable(s.setting)) AS line, \
+    s.name OPERATOR(pg_catalog.=) 'client_encoding' OR s.name OPERATOR(pg_catalog.=) 'default_transaction_isolation' \
+    OR s.name OPERATOR(pg_catalog.=) 'standard_conforming_strings' OR s.name OPERATOR(pg_catalog.=) 'transform_null_equals' AS is_read \
+    FROM pg_catalog.pg_settings AS s WHERE pg_catalog.textne(s.name, 'application_name')) AS lines), \
     coalesce((SELECT pg_catalog.string_agg(p.name, pg_catalog.chr(10)) FROM pg_catalog.pg_prepared_statements AS p \
     WHERE NOT p.from_sql AND pg_catalog.strpos(p.name, pg_catalog.chr(10)) OPERATOR(pg_catalog.=) 0), '')";
 

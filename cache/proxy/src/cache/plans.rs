@@ -8,7 +8,7 @@ use crate::recognise::harmless::{Examined, Mentions, examine};
 use crate::recognise::shape;
 use crate::recognise::strict::{Statement, statement};
 
-/// Most bytes of texts that are remembered.
+/// Most bytes of plans and their texts that are remembered.
 const MAX_BYTES: usize = 32 << 20;
 /// What a plan takes beside its text, nearly.
 const OVERHEAD: usize = 500;
@@ -103,7 +103,7 @@ const FIRST_OF_USERS: u32 = 16_384;
 
 impl Known {
     fn add(&mut self, text: &str, plan: Plan) -> Arc<Plan> {
-        let bytes = text.len() + plan.mentions.bytes() + OVERHEAD;
+        let bytes = text.len() + plan.statement.bytes() + plan.mentions.bytes() + OVERHEAD;
         self.bytes += bytes;
         if self.bytes > MAX_BYTES {
             self.plans.clear();
@@ -144,6 +144,26 @@ mod tests {
         let others =
             [number("SELECT 2", &[]), number("SELECT 1", &[23]), number(&long, &[]), number("SELECT 1", &[])];
         assert!(!others.contains(&first), "after the limit a text is another plan");
+    }
+
+    /// Clients that write values into their texts send another list each time.
+    #[test]
+    fn lists_of_constants_are_counted_by_what_their_plans_take() {
+        let plan =
+            |list: &str| Plan::new(&format!("SELECT note FROM orders WHERE customer IN ({list})"), &[]);
+        let numbers: Vec<String> = (0..1_000).map(|number| number.to_string()).collect();
+        for (list, of_text) in [(numbers.join(","), 10), (format!("'{}x'", numbers.join("x','")), 25)] {
+            let plan = plan(&list);
+            let Statement::Read(read) = &plan.statement else { panic!("{:?} is a read", plan.statement) };
+            assert_eq!(read.needs.len(), 2, "what it shows, and what it compares");
+            let range = read.ranges[0].1.clone();
+            let crate::recognise::strict::Range::Among(operands) = range else {
+                panic!("{range:?} is a list")
+            };
+            let taken = size_of_val(&*operands) + size_of_val(&*read.compared);
+            assert!(taken <= plan.statement.bytes(), "{taken} bytes and the heap's");
+            assert!(plan.statement.bytes() <= of_text * list.len() + 64_000, "{}", plan.statement.bytes());
+        }
     }
 
     #[test]

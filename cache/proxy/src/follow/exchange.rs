@@ -13,10 +13,21 @@ use super::seen::Seen;
 use crate::suggest::Suggestions;
 use crate::wire::{Fields, Message};
 
-/// Most messages without an answer; a client that sends more is not followed.
+/// Most messages without an answer; a client that sends more is not followed. Where replies are kept, it waits from the half on.
 const MAX_ASKED: usize = 40_000;
 /// Messages without an answer from which on values are not kept.
 const MAX_WITH_VALUES: usize = 1_024;
+
+/// What the server has answered with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failed {
+    /// Nothing after which it skips messages: a `Query`, a function call, or no message of the client.
+    Alone,
+    /// A `Parse`.
+    Parse,
+    /// Another extended message.
+    Extended,
+}
 
 /// Something came that is not understood: what.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,6 +73,8 @@ pub(super) struct Exchange {
     is_copying: bool,
     /// When the last statement ended: the next of a pipeline begins then.
     last_end: Option<Instant>,
+    /// What the last error was about.
+    last_failed: Failed,
 }
 
 impl Exchange {
@@ -75,7 +88,18 @@ impl Exchange {
             is_skipping: false,
             is_copying: false,
             last_end: None,
+            last_failed: Failed::Alone,
         }
+    }
+
+    /// What the last error was about.
+    pub(super) const fn last_failed(&self) -> Failed {
+        self.last_failed
+    }
+
+    /// Whether the client should wait, since too many messages are without an answer.
+    pub(super) fn is_full(&self) -> bool {
+        self.asked.len() >= MAX_ASKED / 2
     }
 
     /// Whether the session is between transactions and waits for nothing.
@@ -234,6 +258,11 @@ impl Exchange {
     }
 
     fn failed(&mut self) {
+        self.last_failed = match self.asked.front() {
+            None | Some(Asked::Query(_) | Asked::Function | Asked::Ready) => Failed::Alone,
+            Some(Asked::Answer(b'1')) => Failed::Parse,
+            Some(Asked::Answer(_) | Asked::Describe(_) | Asked::Execute(_)) => Failed::Extended,
+        };
         match self.asked.front_mut() {
             Some(Asked::Query(running)) => {
                 running.has_failed = true;

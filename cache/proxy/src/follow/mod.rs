@@ -14,6 +14,7 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -21,6 +22,7 @@ use crate::shared::{Counters, Shared};
 use crate::suggest::Suggestions;
 use crate::wire::{BadLength, Framer, Message, Severity, severity_and_code};
 
+pub(crate) use exchange::Failed;
 use exchange::{Exchange, Lost};
 #[cfg(test)]
 pub(crate) use prepared::Prepared;
@@ -40,12 +42,14 @@ pub(crate) struct TooLong(pub(crate) usize);
 pub(crate) struct Following<'s> {
     shared: &'s Shared,
     follower: Mutex<Follower>,
+    /// Whether the client is sent a reply of which the server knows nothing.
+    is_replying: AtomicBool,
 }
 
 impl<'s> Following<'s> {
     pub(crate) fn new(shared: &'s Shared) -> Self {
         let follower = Follower::new(shared.options.max_message_bytes, shared.options.suggestions.clone());
-        Self { shared, follower: Mutex::new(follower) }
+        Self { shared, follower: Mutex::new(follower), is_replying: AtomicBool::new(false) }
     }
 
     /// # Errors
@@ -75,7 +79,9 @@ impl<'s> Following<'s> {
     pub(crate) fn is_idle(&self) -> bool {
         let follower = self.lock();
         let is_whole = follower.client.as_ref().is_some_and(Framer::is_between_messages);
-        is_whole && follower.exchange.as_ref().is_some_and(Exchange::is_idle)
+        is_whole
+            && !self.is_replying.load(Ordering::Relaxed)
+            && follower.exchange.as_ref().is_some_and(Exchange::is_idle)
     }
 
     /// The transaction's state as `ReadyForQuery` said it, if all that was sent is answered.
@@ -84,6 +90,21 @@ impl<'s> Following<'s> {
         let is_whole = follower.client.as_ref().is_some_and(Framer::is_between_messages)
             && follower.server.as_ref().is_some_and(Framer::is_between_messages);
         follower.exchange.as_ref().filter(|_| is_whole).and_then(Exchange::rest)
+    }
+
+    /// The client is being sent a reply of which the server knows nothing, or has been.
+    pub(crate) fn replies(&self, is_replying: bool) {
+        self.is_replying.store(is_replying, Ordering::Relaxed);
+    }
+
+    /// What the last error of the server was about.
+    pub(crate) fn failed(&self) -> Failed {
+        self.lock().exchange.as_ref().map_or(Failed::Extended, Exchange::last_failed)
+    }
+
+    /// Whether the client should wait, since too many messages are without an answer.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lock().exchange.as_ref().is_some_and(Exchange::is_full)
     }
 
     /// Whether all that came was understood.

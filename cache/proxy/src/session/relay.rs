@@ -42,6 +42,8 @@ pub(super) enum End {
     Client,
     Upstream,
     TooLong(usize),
+    /// What the client sends now cannot be made what it takes it for.
+    Unfollowed,
     Shutdown,
 }
 
@@ -116,6 +118,10 @@ pub(super) fn last_words(shared: &Shared, end: &End) -> Option<Vec<u8>> {
                 "a message of {len} bytes is longer than the {} that the proxy takes",
                 shared.options.max_message_bytes
             ),
+        ),
+        End::Unfollowed => error_response(
+            code::CONNECTION_LOST,
+            "the proxy cannot follow the messages of this session any further: connect again",
         ),
         End::Shutdown => {
             error_response(code::ADMIN_SHUTDOWN, "terminating connection because the proxy is stopped")

@@ -84,6 +84,12 @@ impl Upstream {
         match name {
             "sslmode" => Ok(Self { ssl_mode: ssl_mode(value)?, ..self }),
             "sslrootcert" => Ok(Self { authority: Some(value.into()), ..self }),
+            // It may be the rest of a password.
+            _ if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') => {
+                Err(Error::invalid_input(
+                    "what stands after `?` is no parameter; write a `?` in a password as %3F",
+                ))
+            }
             _ => {
                 Err(Error::invalid_input(format!("the proxy knows no parameter {name}; leave it to clients")))
             }

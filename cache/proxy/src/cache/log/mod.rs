@@ -33,7 +33,7 @@ mod setup;
 mod snapshots;
 mod stream;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,8 +49,9 @@ pub(super) use follower::follow;
 pub(super) use setup::BODY;
 pub use setup::{log_sql, unlog_sql};
 
-/// How long a hit waits before its statement is relayed.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a hit waits before its statement is relayed. The next ones do not wait then until the log was read as far again: a large
+/// transaction may take minutes to come.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What hits know of the log.
 #[derive(Debug)]
@@ -58,6 +59,8 @@ pub(crate) struct Log {
     /// Rounds that were asked for.
     wanted: AtomicU64,
     wake: Notify,
+    /// Whether the present round takes longer than hits wait.
+    is_late: AtomicBool,
     /// Holds of columns that were registered, which wait for transactions that are not known yet.
     unsettled: Mutex<Vec<Hold>>,
     state: watch::Sender<State>,
@@ -77,6 +80,7 @@ impl Log {
         Self {
             wanted: AtomicU64::new(0),
             wake: Notify::new(),
+            is_late: AtomicBool::new(false),
             unsettled: Mutex::default(),
             state: watch::Sender::new(State { done: 0, problem }),
         }
@@ -88,8 +92,14 @@ impl Log {
         // From here on, so that the round begins after the call.
         let wanted = self.wanted.fetch_add(1, Ordering::SeqCst) + 1;
         self.wake.notify_one();
+        if self.is_late.load(Ordering::SeqCst) {
+            return false;
+        }
         let is_over = |state: &State| state.done >= wanted || state.problem.is_some();
         let ended = timeout(PATIENCE, state.wait_for(is_over)).await;
+        if ended.is_err() {
+            self.is_late.store(true, Ordering::SeqCst);
+        }
         ended.is_ok_and(|state| state.is_ok_and(|state| state.problem.is_none()))
     }
 
@@ -122,6 +132,7 @@ impl Log {
     }
 
     fn ended(&self, round: u64) {
+        self.is_late.store(false, Ordering::SeqCst);
         self.state.send_modify(|state| state.done = round);
     }
 
@@ -143,4 +154,31 @@ pub(super) async fn check(url: &str, claims: &TableClaims) -> Result<()> {
     Err(Error::invalid_input(format!(
         "the log of the database says too little: set wal_level = logical, which is {level}, and start it anew"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn one_hit_waits_for_a_log_that_is_late_and_the_next_ones_do_not() {
+        let log = Log::new();
+        log.set_problem(None);
+        let begun = Instant::now();
+        assert!(!log.is_read_so_far().await && begun.elapsed() >= PATIENCE);
+        for _ in 0..100 {
+            assert!(!log.is_read_so_far().await);
+        }
+        assert!(begun.elapsed() < 10 * PATIENCE, "a hundred hits do not wait");
+        log.ended(log.wanted());
+        let ends = async {
+            while log.wanted() == 101 {
+                tokio::task::yield_now().await;
+            }
+            log.ended(log.wanted());
+        };
+        assert!(tokio::join!(log.is_read_so_far(), ends).0, "it is read again");
+    }
 }

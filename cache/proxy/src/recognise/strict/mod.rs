@@ -89,6 +89,23 @@ pub(crate) struct Freedom {
     pub(crate) is_grouped: bool,
 }
 
+impl Statement {
+    /// Bytes of the constants and parameters that are kept of its text, nearly.
+    pub(crate) fn bytes(&self) -> usize {
+        let (compared, ranges) = match self {
+            Self::Read(read) => (read.compared.len(), &read.ranges),
+            Self::Write(write) => (0, &write.ranges),
+            _ => return 0,
+        };
+        let in_ranges: usize = ranges.iter().map(|(_, range)| range.operands()).sum();
+        compared * COMPARED_BYTES + in_ranges * OPERAND_BYTES
+    }
+}
+
+/// Bytes of an operand with the column's name beside it, and of one alone, with what the heap takes for their texts.
+const COMPARED_BYTES: usize = 128;
+const OPERAND_BYTES: usize = 64;
+
 /// See [`Statement::Write`]. A column without a range may change anywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Write {

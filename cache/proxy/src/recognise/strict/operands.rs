@@ -45,6 +45,17 @@ pub(crate) struct End {
     pub(crate) plus: i64,
 }
 
+impl Range {
+    /// Constants and parameters in it.
+    pub(super) fn operands(&self) -> usize {
+        match self {
+            Self::Between(low, high) => low.iter().chain(high).count(),
+            Self::Among(operands) | Self::Stored(operands) => operands.len(),
+            Self::All(ranges) => ranges.iter().map(Self::operands).sum(),
+        }
+    }
+}
+
 impl Operand {
     /// Whether it can bound a column.
     pub(super) const fn is_bound(&self) -> bool {

@@ -230,16 +230,18 @@ impl Reader {
         Ok(())
     }
 
-    /// What is compared with a moment must be one that is read in one way.
+    /// What is compared with a moment must be one that is read in one way. With numbers only columns of numbers are.
     fn compare(&mut self, expr: &Expr, need: Need, operand: &Operand) -> Result<(), Reason> {
         self.need(expr, need)?;
-        self.compared.extend(self.column(expr).map(|column| (column, operand.clone())));
+        let column = self.column(expr).filter(|_| need != Need::Number);
+        self.compared.extend(column.map(|column| (column, operand.clone())));
         Ok(())
     }
 
     fn need(&mut self, expr: &Expr, need: Need) -> Result<(), Reason> {
         let column = self.column(expr).ok_or("it compares what is no column")?;
-        self.needs.push((column, need));
+        let is_new = !self.needs.iter().any(|(known, of)| *of == need && *known == column);
+        self.needs.extend(is_new.then_some((column, need)));
         Ok(())
     }
 

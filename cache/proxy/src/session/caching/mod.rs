@@ -32,7 +32,7 @@ use super::login::Begun;
 use super::relay::{Done, End, close_when_due, last_words, pass, until_end};
 use crate::cache::{Cache, QUESTION};
 use crate::connection::Connection;
-use crate::follow::{Following, TooLong};
+use crate::follow::Following;
 use crate::shared::Shared;
 use crate::wire::{self, Inbox};
 
@@ -56,6 +56,8 @@ struct Session<'s> {
     state: Mutex<State>,
     /// Raised when the session has said who it is.
     is_known: Notify,
+    /// Raised while not too many messages are without an answer.
+    has_room: Notify,
     /// Whether the client has received whole messages only.
     is_in_step: AtomicBool,
 }
@@ -73,6 +75,7 @@ pub(super) async fn run(
         following: &following,
         state: Mutex::default(),
         is_known: Notify::new(),
+        has_room: Notify::new(),
         is_in_step: AtomicBool::new(true),
     };
     let (mut client_reader, mut client_writer) = tokio::io::split(client);
@@ -125,7 +128,9 @@ impl Session<'_> {
                     Served::Reply(reply) => {
                         inbox.take_all();
                         let mut writer = writer.lock().await;
+                        self.following.replies(true);
                         self.pass_to_client(&mut **writer, &reply).await?;
+                        self.following.replies(false);
                     }
                     Served::Ask => {
                         if self.ask(upstream).await.is_err() {
@@ -138,11 +143,14 @@ impl Session<'_> {
                         continue;
                     }
                     Served::Relay => {
-                        self.sent(&mut inbox, &mut out).map_err(|TooLong(len)| End::TooLong(len))?;
+                        self.sent(&mut inbox, &mut out)?;
                         if pass(upstream, &out).await.is_err() {
                             return Ok(Done::Receiving);
                         }
                         out.clear();
+                        while self.following.is_full() {
+                            self.has_room.notified().await;
+                        }
                     }
                 }
             }
@@ -190,6 +198,9 @@ impl Session<'_> {
                 self.received(&mut inbox, &mut received);
                 if received.is_answered {
                     self.is_known.notify_one();
+                }
+                if !self.following.is_full() {
+                    self.has_room.notify_one();
                 }
                 if !received.bytes.is_empty()
                     && let Err(end) = self.pass_to_client(&mut **writer, &received.bytes).await

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::cache::{AsOf, Prepared};
+use crate::follow::Failed;
 
 /// Most names that are remembered.
 const MAX_NAMES: usize = 10_000;
@@ -14,14 +15,18 @@ const MAX_ASKED: usize = 100_000;
 
 type Name = Box<[u8]>;
 
+/// A message that the server need not see if it takes another.
+type Owed = Option<Vec<u8>>;
+
 /// A message whose answer tells what a name stands for.
 #[derive(Debug)]
 enum Asked {
-    Parse(Name, Option<Prepared>),
-    Close,
-    /// One of the proxy's own, whose answer is not for the client.
-    Own,
-    /// `Sync`, `Query` or a function call: all up to it is answered with `ReadyForQuery`.
+    Parse(Name, Option<Prepared>, Owed),
+    Close(Owed),
+    /// One of the proxy's own, whose answer is not for the client; with its bytes if the server must see it in any case.
+    Own(Owed),
+    Query(Owed),
+    /// `Sync`, or a function call: all up to it is answered with `ReadyForQuery`.
     Ready,
 }
 
@@ -31,7 +36,13 @@ pub(super) struct Names {
     /// What stood for a name before SQL may have changed that.
     unconfirmed: HashMap<Name, Prepared>,
     asked: VecDeque<Asked>,
+    /// What the message that is sent now replaces.
+    replaced: Owed,
+    /// Whether the server skips all up to the next `Sync`.
+    is_skipping: bool,
     is_over: bool,
+    /// Whether answers have come that were not expected, since the session was last at rest.
+    is_out_of_step: bool,
 }
 
 /// An answer that was not expected.
@@ -51,6 +62,16 @@ impl Names {
         self.is_over
     }
 
+    /// Whether it is not certain which answer is for a message of the proxy's own.
+    pub(super) const fn is_out_of_step(&self) -> bool {
+        self.is_over || self.is_out_of_step
+    }
+
+    /// The message that is sent now makes another of the proxy's own needless, unless the server skips it.
+    pub(super) fn replaces(&mut self, owed: Owed) {
+        self.replaced = owed;
+    }
+
     /// A `Parse` was sent; without a plan if its text is not known.
     pub(super) fn parse(&mut self, name: &[u8], plan: Option<Prepared>) {
         if name.is_empty() || plan.is_none() {
@@ -58,7 +79,8 @@ impl Names {
             self.known.remove(name);
         }
         self.unconfirmed.remove(name);
-        self.ask(Asked::Parse(name.into(), plan));
+        let owed = self.replaced.take();
+        self.ask(Asked::Parse(name.into(), plan, owed));
     }
 
     pub(super) fn close(&mut self, name: Option<&[u8]>) {
@@ -66,28 +88,31 @@ impl Names {
             self.known.remove(name);
             self.unconfirmed.remove(name);
             for asked in &mut self.asked {
-                if let Asked::Parse(parsed, plan) = asked
+                if let Asked::Parse(parsed, plan, _) = asked
                     && **parsed == *name
                 {
                     *plan = None;
                 }
             }
         }
-        self.ask(Asked::Close);
+        let owed = self.replaced.take();
+        self.ask(Asked::Close(owed));
     }
 
     /// A `Query` was sent, which takes the place of the statement without a name.
     pub(super) fn query(&mut self) {
         self.known.remove(&b""[..]);
-        self.ready();
+        let owed = self.replaced.take();
+        self.ask(Asked::Query(owed));
     }
 
     pub(super) fn ready(&mut self) {
         self.ask(Asked::Ready);
     }
 
-    pub(super) fn own(&mut self) {
-        self.ask(Asked::Own);
+    /// A message of the proxy's own is sent; with its bytes if it must be sent again where the server skips it.
+    pub(super) fn own(&mut self, owed: Owed) {
+        self.ask(Asked::Own(owed));
     }
 
     /// The server is known to have this one.
@@ -106,14 +131,14 @@ impl Names {
         let (mut is_of_this_flight, mut is_unanswered) = (true, false);
         for asked in self.asked.iter().rev() {
             match asked {
-                Asked::Ready => is_of_this_flight = false,
-                Asked::Parse(parsed, plan) if **parsed == *name => {
+                Asked::Ready | Asked::Query(_) => is_of_this_flight = false,
+                Asked::Parse(parsed, plan, _) if **parsed == *name => {
                     if is_of_this_flight {
                         return plan.clone();
                     }
                     is_unanswered = true;
                 }
-                Asked::Parse(..) | Asked::Close | Asked::Own => {}
+                Asked::Parse(..) | Asked::Close(_) | Asked::Own(_) => {}
             }
         }
         if is_unanswered { None } else { self.known.get(name).cloned() }
@@ -157,7 +182,7 @@ impl Names {
     /// [`Lost`]: what names stand for is not known any more.
     pub(super) fn answered(&mut self, tag: u8) -> Result<bool, Lost> {
         match (self.asked.pop_front(), tag) {
-            (Some(Asked::Parse(name, plan)), b'1') => {
+            (Some(Asked::Parse(name, plan, _)), b'1') => {
                 if self.known.len() >= MAX_NAMES {
                     self.known.clear();
                 }
@@ -166,27 +191,54 @@ impl Names {
                 }
                 Ok(true)
             }
-            (Some(Asked::Close), b'3') => Ok(true),
-            (Some(Asked::Own), _) => Ok(false),
-            _ => Err(Lost),
+            (Some(Asked::Close(_)), b'3') => Ok(true),
+            (Some(Asked::Own(_)), _) => Ok(false),
+            _ => {
+                self.is_out_of_step = true;
+                Err(Lost)
+            }
         }
     }
 
-    /// `ReadyForQuery` has come: what was not answered before it was skipped.
-    pub(super) fn is_ready(&mut self) {
-        while !matches!(self.asked.pop_front(), Some(Asked::Ready) | None) {}
+    /// An error has come.
+    pub(super) fn failed(&mut self, failed: Failed) {
+        self.is_skipping |= failed != Failed::Alone;
+        if failed != Failed::Parse {
+            return;
+        }
+        // The server has dropped the statement without a name before it looked at the text, as it would without a proxy.
+        let parse = self.asked.iter_mut().find_map(|asked| match asked {
+            Asked::Parse(_, _, owed) => Some(owed),
+            _ => None,
+        });
+        parse.into_iter().for_each(|owed| *owed = None);
+    }
+
+    /// `ReadyForQuery` has come: what was not answered before it was skipped. Returns what the server must see still.
+    pub(super) fn is_ready(&mut self) -> Owed {
+        let (was_skipping, mut again) = (std::mem::take(&mut self.is_skipping), None);
+        while let Some(asked) = self.asked.pop_front() {
+            let owed = match asked {
+                Asked::Ready => break,
+                Asked::Query(_) if !was_skipping => break,
+                Asked::Parse(_, _, owed) | Asked::Close(owed) | Asked::Own(owed) | Asked::Query(owed) => owed,
+            };
+            again = again.or(owed);
+        }
+        again
     }
 
     /// Everything is answered.
     pub(super) fn rest(&mut self) {
         self.asked.clear();
+        (self.is_skipping, self.is_out_of_step) = (false, false);
     }
 
     /// A statement was prepared whose name is not known.
     pub(super) fn parse_of_unknown(&mut self) {
         self.forget();
         self.unconfirmed.clear();
-        self.ask(Asked::Parse(Name::default(), None));
+        self.ask(Asked::Parse(Name::default(), None, None));
     }
 
     /// Statements may have been prepared or dropped by SQL.
@@ -196,7 +248,7 @@ impl Names {
         }
         self.unconfirmed.extend(self.known.drain());
         for asked in &mut self.asked {
-            if let Asked::Parse(_, plan) = asked {
+            if let Asked::Parse(_, plan, _) = asked {
                 *plan = None;
             }
         }
@@ -287,11 +339,73 @@ mod tests {
     #[test]
     fn answers_to_the_proxys_own_messages_are_kept_back() {
         let mut names = Names::default();
-        names.own();
+        names.own(None);
         names.parse(b"s", plan(1));
         assert_eq!(names.answered(b'1'), Ok(false));
         assert_eq!(names.answered(b'1'), Ok(true));
         assert_eq!(number(&names, b"s"), Some(1));
+    }
+
+    /// What is owed after a flight of which the server has answered the first messages and refused the next.
+    fn owed_after(flight: impl Fn(&mut Names), answers: &[u8], failed: Failed) -> Owed {
+        let mut names = Names::default();
+        flight(&mut names);
+        names.ready();
+        for tag in answers {
+            names.answered(*tag).unwrap();
+        }
+        names.failed(failed);
+        names.is_ready()
+    }
+
+    #[test]
+    fn what_the_server_has_skipped_is_owed_again() {
+        let owed = || Some(b"a statement".to_vec());
+        let own = |names: &mut Names| names.own(owed());
+        assert_eq!(owed_after(own, b"", Failed::Extended), owed());
+        assert_eq!(owed_after(own, b"1", Failed::Extended), None, "it was seen");
+        let after_a_parse = |names: &mut Names| {
+            names.parse(b"s", plan(1));
+            names.own(owed());
+        };
+        assert_eq!(owed_after(after_a_parse, b"1", Failed::Extended), owed());
+        assert_eq!(owed_after(after_a_parse, b"", Failed::Parse), owed());
+        let replaced: [fn(&mut Names); 3] =
+            [|names| names.parse(b"", None), |names| names.close(Some(b"")), Names::query];
+        for replaces in replaced {
+            let flight = |names: &mut Names| {
+                names.replaces(owed());
+                replaces(names);
+            };
+            assert_eq!(owed_after(flight, b"", Failed::Extended), owed(), "it was skipped");
+        }
+        let refused = |names: &mut Names| {
+            names.replaces(owed());
+            names.parse(b"", None);
+        };
+        assert_eq!(owed_after(refused, b"", Failed::Parse), None, "the server has none any more");
+    }
+
+    #[test]
+    fn a_query_that_was_skipped_has_no_answer() {
+        let mut names = Names::default();
+        names.query();
+        names.ready();
+        names.parse(b"s", plan(1));
+        names.ready();
+        names.failed(Failed::Extended);
+        assert_eq!(names.is_ready(), None);
+        assert_eq!(names.answered(b'1'), Ok(true));
+        let mut names = Names::default();
+        names.query();
+        names.query();
+        names.parse(b"s", plan(1));
+        names.failed(Failed::Alone);
+        names.is_ready();
+        assert_eq!(names.answered(b'1'), Err(Lost), "the second was not");
+        assert!(names.is_out_of_step());
+        names.rest();
+        assert!(!names.is_out_of_step());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::cache::{
 use crate::follow::TooLong;
 use crate::recognise::strict::{Session as AboutSession, Statement};
 use crate::session::relay::End;
-use crate::wire::{Inbox, Next};
+use crate::wire::{Inbox, Next, Severity, severity_and_code};
 
 /// What the server's bytes have led to.
 #[derive(Debug, Default)]
@@ -24,9 +24,12 @@ pub(super) struct Received {
     pub(super) is_answered: bool,
 }
 
-/// Whether a message of this type is one of the answers to the question, and of no statement of the client.
-const fn is_of_an_answer(tag: u8) -> bool {
-    matches!(tag, b'1' | b'2' | b'3' | b'T' | b'n' | b'D' | b'C' | b'E' | b'I' | b'Z')
+/// Whether a message is one of the answers to the question, and of no statement of the client. An error that ends the session is for
+/// the client, too.
+fn is_of_an_answer(tag: u8, body: &[u8]) -> bool {
+    let is_fatal = || severity_and_code(body).is_none_or(|(severity, _)| severity == Severity::Fatal);
+    matches!(tag, b'1' | b'2' | b'3' | b'T' | b'n' | b'D' | b'C' | b'I' | b'Z')
+        || (tag == b'E' && !is_fatal())
 }
 
 impl Session<'_> {
@@ -47,29 +50,32 @@ impl Session<'_> {
     pub(super) fn received(&self, inbox: &mut Inbox, received: &mut Received) {
         let mut state = self.lock();
         loop {
-            let mut is_ready = false;
-            let place = match inbox.next() {
+            // The type of a message that has come to its end.
+            let (place, ended) = match inbox.next() {
                 Next::Nothing => return,
                 Next::Whole(tag, place) => {
                     let message = inbox.bytes(&place);
-                    if state.question.is_some() && is_of_an_answer(tag) {
+                    if state.question.is_some() && is_of_an_answer(tag, &message[5..]) {
                         received.is_answered |= self.answered(&mut state, tag, &message[5..]);
                         continue;
                     }
                     if !self.passes(&mut state, tag, message) {
                         continue;
                     }
-                    is_ready = tag == b'Z';
-                    place
+                    (place, tag)
                 }
-                Next::Part { place, is_last, .. } => {
+                Next::Part { tag: b'D', place, is_first, .. } if state.question.is_some() => {
+                    state.long_answer(inbox.bytes(&place), is_first);
+                    continue;
+                }
+                Next::Part { tag, place, is_last, .. } => {
                     self.give_up(&mut state);
                     state.is_mid_message = !is_last;
-                    place
+                    (place, if is_last { tag } else { 0 })
                 }
                 Next::Broken(place) => {
                     self.lose(&mut state);
-                    place
+                    (place, 0)
                 }
             };
             let bytes = inbox.bytes(&place);
@@ -78,13 +84,20 @@ impl Session<'_> {
             if !self.following.is_followed() {
                 self.lose(&mut state);
             }
-            if let (true, [.., transaction]) = (is_ready, bytes) {
-                let transaction = *transaction;
-                state.names.is_ready();
-                if self.following.rest() == Some(transaction) {
-                    self.rests(&mut state, transaction);
-                }
+            match (ended, bytes) {
+                (b'E', _) => state.names.failed(self.following.failed()),
+                (b'Z', [.., transaction]) => self.is_ready(&mut state, *transaction),
+                _ => {}
             }
+        }
+    }
+
+    fn is_ready(&self, state: &mut State, transaction: u8) {
+        if let Some(owed) = state.names.is_ready() {
+            state.unseen.is_owed_again(owed);
+        }
+        if self.following.rest() == Some(transaction) {
+            self.rests(state, transaction);
         }
     }
 
@@ -225,7 +238,10 @@ impl Session<'_> {
     fn identify(&self, state: &mut State, answer: Option<Answer>) {
         let surroundings = self.cache.reading().surroundings;
         (state.identity, state.searched) = (SessionIdentity::NotKept(surroundings), None);
-        let Some(answer) = answer else { return };
+        let Some(answer) = answer else {
+            // A cancel that came late, or a limit of time: the next question may be answered.
+            return state.identity = SessionIdentity::Unanswered(Instant::now());
+        };
         state.names.confirm(&answer.prepared);
         if let Some((path, renumbered)) = state.path.is_told(&answer.searched) {
             state.names.renumber(path, renumbered);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use tracing::warn;
+
 use super::Session;
 use super::flight;
 use super::path::Path;
@@ -12,14 +14,15 @@ use super::state::{Block, SessionIdentity, State};
 use crate::cache::{Effect, Plan, Prepared, Touched, count, effect};
 use crate::follow::TooLong;
 use crate::recognise::strict::{Session as AboutSession, Statement};
+use crate::session::relay::End;
 use crate::wire::{Fields, Inbox, Next};
 
 impl Session<'_> {
     /// Takes what the client has sent, message by message, and gives the bytes for the server.
     ///
     /// # Errors
-    /// [`TooLong`]: the message must not be passed on.
-    pub(super) fn sent(&self, inbox: &mut Inbox, out: &mut Vec<u8>) -> Result<(), TooLong> {
+    /// The message must not be passed on: it is too long, or names a statement that the server cannot be sent any more.
+    pub(super) fn sent(&self, inbox: &mut Inbox, out: &mut Vec<u8>) -> Result<(), End> {
         let mut state = self.lock();
         loop {
             let place = match inbox.next() {
@@ -27,7 +30,7 @@ impl Session<'_> {
                 Next::Whole(tag, place) => {
                     let message = inbox.bytes(&place);
                     self.begins(&mut state);
-                    state.catch_up(tag, message, out);
+                    self.catch_up(&mut state, tag, message, out)?;
                     self.message(&mut state, tag, &message[5..]);
                     if state.names.is_over() && !state.is_lost {
                         self.lose(&mut state);
@@ -37,7 +40,7 @@ impl Session<'_> {
                 Next::Part { tag, place, is_first, .. } => {
                     if is_first {
                         self.begins(&mut state);
-                        state.catch_up(tag, &[], out);
+                        self.catch_up(&mut state, tag, &[], out)?;
                         self.long_message(&mut state, tag);
                     }
                     place
@@ -49,9 +52,20 @@ impl Session<'_> {
             };
             let bytes = inbox.bytes(&place);
             // In the same breath as the hold: at rest means that this was answered, too.
-            self.following.client_sent(bytes, Instant::now())?;
+            let checked = self.following.client_sent(bytes, Instant::now());
+            checked.map_err(|TooLong(len)| End::TooLong(len))?;
             out.extend_from_slice(bytes);
         }
+    }
+
+    /// Tells the server what it has not seen and must see before this message, as long as it is certain which answers are for that.
+    fn catch_up(&self, state: &mut State, tag: u8, message: &[u8], out: &mut Vec<u8>) -> Result<(), End> {
+        let is_certain = self.following.is_followed() && !state.names.is_out_of_step();
+        if !is_certain && state.unseen.is_owed_for(tag, message) {
+            return Err(End::Unfollowed);
+        }
+        state.catch_up(tag, message, out);
+        Ok(())
     }
 
     fn begins(&self, state: &mut State) {
@@ -126,7 +140,13 @@ impl Session<'_> {
         if state.is_lost && state.held.may_define {
             return;
         }
-        state.is_lost = true;
+        if !mem::replace(&mut state.is_lost, true) {
+            let process = state.process;
+            warn!(
+                process,
+                "a session cannot be followed: while it sends statements, nothing is answered from the cache"
+            );
+        }
         (state.identity, state.searched, state.began) = (SessionIdentity::NotKept(0), None, None);
         state.path.changes();
         state.names.forget();

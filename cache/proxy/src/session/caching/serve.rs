@@ -8,6 +8,7 @@ use super::Session;
 use super::capture::{Capture, Purpose};
 use super::flight::{Extended, Flight};
 use super::state::{Block, SessionIdentity, State};
+use super::unseen::Before;
 use crate::cache::{
     CHANGED, Comparison, Effect, Identity, Meant, Plan, Prepared, Reading, add_duration, count, effect,
 };
@@ -208,10 +209,16 @@ impl State {
 
     /// Tells the server what it has not seen and must see before this message.
     pub(super) fn catch_up(&mut self, tag: u8, message: &[u8], out: &mut Vec<u8>) {
-        for own in self.unseen.before(tag, message) {
-            self.names.own();
+        let Before { statement, portal, replaced } = self.unseen.before(tag, message);
+        if let Some(own) = statement {
             out.extend_from_slice(&own);
+            self.names.own(Some(own));
         }
+        if let Some(own) = portal {
+            out.extend_from_slice(own);
+            self.names.own(None);
+        }
+        self.names.replaces(replaced);
     }
 
     /// Whether the statement is to the server what its text would be now; if so, the next question is answered faster.

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::Session;
 use super::capture::Capture;
@@ -34,6 +35,8 @@ pub(super) enum SessionIdentity {
     Known(Identity),
     /// It may have changed since it was asked.
     Unknown,
+    /// It has answered the question with an error, at this moment.
+    Unanswered(Instant),
     /// Its replies are not kept, by what it said in these surroundings.
     NotKept(u64),
 }
@@ -115,6 +118,10 @@ impl Default for State {
     }
 }
 
+/// When a session that has answered its question with an error is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+/// Longest answer of a session to who it is: names of its statements, for the most part.
+const MAX_ANSWER: usize = 1 << 20;
 /// Most portals that are remembered between two transactions.
 const MAX_PORTALS: usize = 1_000;
 /// Longest values of a portal that are looked at; the ranges of others are not known.
@@ -150,10 +157,26 @@ impl State {
         self.searched.as_ref().filter(|(asked, _)| *asked == surroundings).map(|(_, searched)| &searched[..])
     }
 
+    /// A part of the row that answers the question, which is longer than other messages: its header is before the first.
+    pub(super) fn long_answer(&mut self, bytes: &[u8], is_first: bool) {
+        let row = self.question.get_or_insert_default();
+        let bytes = if is_first {
+            row.clear();
+            bytes.get(5..).unwrap_or_default()
+        } else {
+            bytes
+        };
+        // A longer one is not read.
+        if row.len() < MAX_ANSWER {
+            row.extend_from_slice(bytes);
+        }
+    }
+
     pub(super) fn must_ask(&self, surroundings: u64) -> bool {
         match &self.identity {
             SessionIdentity::Known(identity) => identity.surroundings != surroundings,
             SessionIdentity::Unknown => true,
+            SessionIdentity::Unanswered(asked) => asked.elapsed() >= ASK_AGAIN,
             SessionIdentity::NotKept(asked) => {
                 !self.is_lost && !self.is_of_other_database && *asked != surroundings
             }

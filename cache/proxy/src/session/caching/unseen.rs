@@ -30,19 +30,39 @@ impl Unseen {
         self.closes_portal = true;
     }
 
-    /// The messages that must come before this one, of which each has an answer; without bytes if it is a long one.
-    pub(super) fn before(&mut self, tag: u8, message: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-        let statement = match effect(tag, message) {
-            OnStatement::None => None,
-            OnStatement::Replaces => {
-                self.statement = None;
-                None
-            }
-            OnStatement::Names => self.statement.take(),
-        };
+    /// What the server must see before this message, and what it need not see any more; without bytes if it is a long one.
+    pub(super) fn before(&mut self, tag: u8, message: &[u8]) -> Before {
         let portal = std::mem::take(&mut self.closes_portal) && !matches!(tag, b'Q' | b'X');
-        statement.into_iter().chain(portal.then(|| CLOSE_PORTAL.to_vec()))
+        let mut before = Before { portal: portal.then_some(CLOSE_PORTAL), ..Before::default() };
+        match effect(tag, message) {
+            OnStatement::None => {}
+            OnStatement::Replaces => before.replaced = self.statement.take(),
+            OnStatement::Names => before.statement = self.statement.take(),
+        }
+        before
     }
+
+    /// The server has skipped the message that should have made the statement what the client takes it for.
+    pub(super) fn is_owed_again(&mut self, message: Vec<u8>) {
+        self.statement = Some(message);
+    }
+
+    /// Whether a message names a statement that the server has not seen.
+    pub(super) fn is_owed_for(&self, tag: u8, message: &[u8]) -> bool {
+        self.statement.is_some() && matches!(effect(tag, message), OnStatement::Names)
+    }
+}
+
+/// What the server must see before a message of the client. Each of them has an answer.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    /// What makes the statement without a name what the client takes it for. After an error in the same flight the server skips
+    /// it: then it is [owed again](Unseen::is_owed_again).
+    pub(super) statement: Option<Vec<u8>>,
+    /// What closes the portal without a name. It comes first in its flight, so that the server does not skip it.
+    pub(super) portal: Option<&'static [u8]>,
+    /// What the server need not see if it takes the client's message, which replaces the statement.
+    pub(super) replaced: Option<Vec<u8>>,
 }
 
 /// What a message has to do with the statement without a name.
@@ -74,7 +94,8 @@ mod tests {
     use crate::wire::message;
 
     fn before(unseen: &mut Unseen, tag: u8, body: &[u8]) -> Vec<u8> {
-        unseen.before(tag, &message(tag, body)).flatten().collect()
+        let Before { statement, portal, .. } = unseen.before(tag, &message(tag, body));
+        [statement.unwrap_or_default(), portal.unwrap_or_default().to_vec()].concat()
     }
 
     #[test]
@@ -99,16 +120,20 @@ mod tests {
         }
         let mut unseen = Unseen::default();
         unseen.closes_statement();
-        assert_eq!(unseen.before(b'B', &[]).flatten().collect::<Vec<u8>>(), CLOSE_STATEMENT, "a long one");
+        assert_eq!(unseen.before(b'B', &[]).statement.unwrap(), CLOSE_STATEMENT, "a long one");
     }
 
     #[test]
     fn what_takes_its_place_makes_it_needless() {
         for (tag, body) in [(b'Q', &b"SELECT 1\0"[..]), (b'P', b"\0SELECT 2\0\0\0"), (b'C', b"S\0")] {
-            let mut unseen = Unseen::default();
-            unseen.parses(&message(b'P', b"\0SELECT 1\0\0\0"));
-            assert_eq!(before(&mut unseen, tag, body), b"");
+            let (mut unseen, parse) = (Unseen::default(), message(b'P', b"\0SELECT 1\0\0\0"));
+            unseen.parses(&parse);
+            let replaced = unseen.before(tag, &message(tag, body));
+            assert!(replaced.statement.is_none() && replaced.portal.is_none());
             assert_eq!(before(&mut unseen, b'B', b"\0\0\0\0\0\0\0\0"), b"");
+            unseen.is_owed_again(replaced.replaced.unwrap());
+            assert!(unseen.is_owed_for(b'B', &message(b'B', b"\0\0\0\0\0\0\0\0")));
+            assert_eq!(before(&mut unseen, b'B', b"\0\0\0\0\0\0\0\0"), parse);
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod log;
 mod lookups;
 mod moments;
 mod numbers;
+mod owed;
 mod prepared;
 mod replies;
 mod rights;
