@@ -11,7 +11,7 @@ use crate::interval::Cut;
 use crate::range_key::RangeKey;
 use lacuna_base::wire::{Reader, write_bytes, write_number};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The subject of error messages.
 const ABOUT: &str = "a range table";
 
@@ -32,7 +32,8 @@ impl RangeTable {
         write_number(&mut bytes, self.version);
         write_number(&mut bytes, self.next.into());
         write_number(&mut bytes, self.domains.len() as u64);
-        for starts in &self.domains {
+        for (mark, starts) in self.marks.iter().zip(&self.domains) {
+            bytes.extend_from_slice(&mark.to_le_bytes());
             write_number(&mut bytes, starts.len() as u64);
             for (cut, range) in starts {
                 write_cut(&mut bytes, cut);
@@ -54,7 +55,9 @@ impl RangeTable {
             return Err(malformed("checksum"));
         }
         let Some((&VERSION, rest)) = content.split_first() else {
-            return Err(Error::unsupported("a range table has an unknown version"));
+            return Err(Error::unsupported(
+                "a range table was written by another version of this program: stop all processes that use it, remove it, and have the ranges cut anew",
+            ));
         };
         let mut reader = Reader::new(rest, ABOUT);
         let table = read_table(&mut reader)?;
@@ -83,8 +86,12 @@ fn read_table(reader: &mut Reader<'_>) -> Result<RangeTable> {
     if domain_count > RangeTable::MAX_DOMAINS {
         return Err(malformed("domains"));
     }
-    let domains = (0..domain_count).map(|_| read_starts(reader, next)).collect::<Result<_>>()?;
-    Ok(RangeTable { version, next, domains })
+    let (mut marks, mut domains) = (Vec::new(), Vec::new());
+    for _ in 0..domain_count {
+        marks.push(u64::from_le_bytes(reader.fixed()?));
+        domains.push(read_starts(reader, next)?);
+    }
+    Ok(RangeTable { version, next, marks, domains })
 }
 
 /// Starts ascend, the first is the least cut, and a range starts once.
@@ -125,7 +132,7 @@ mod tests {
     use super::*;
 
     fn table() -> RangeTable {
-        let table = RangeTable::new(2).split(0, Cut::Before(100.into())).unwrap();
+        let table = RangeTable::of_domains(vec![1, 0x0807]).split(0, Cut::Before(100.into())).unwrap();
         table.split(1, Cut::After(RangeKey::from_bytes(b"m"))).unwrap()
     }
 
@@ -144,8 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_version_1_is_read_by_every_later_build() {
-        let golden = "01030302020000010800000000000000640102000002016d021f58f8f8";
+    fn a_table_of_version_2_is_read_by_every_later_build() {
+        let golden =
+            "0203030201000000000000000200000108000000000000006401070800000000000002000002016d0268f95c99";
         let hex: String = table().to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, golden);
     }
@@ -154,13 +162,15 @@ mod tests {
     fn what_no_table_says_is_refused() {
         let sealed = |content: &[u8]| [content, &crc32c::crc32c(content).to_le_bytes()].concat();
         let refused = [
-            &[1, 1, 1, 1, 0][..],               // no range in a domain
-            &[1, 1, 1, 1, 1, 1, 1, 9, 0],       // the first cut is not the least
-            &[1, 1, 1, 1, 1, 0, 1],             // a number that was not given out
-            &[1, 1, 2, 1, 2, 0, 0, 1, 1, 9, 0], // one range twice
-            &[1, 1, 1, 1, 1, 0, 0, 7],          // bytes left over
+            (1, &[0][..]),               // no range in a domain
+            (1, &[1, 1, 1, 9, 0]),       // the first cut is not the least
+            (1, &[1, 0, 1]),             // a number that was not given out
+            (2, &[2, 0, 0, 1, 1, 9, 0]), // one range twice
+            (1, &[1, 0, 0, 7]),          // bytes left over
         ];
-        for content in refused {
+        for (next, starts) in refused {
+            let content = [&[2, 1, next, 1][..], &[0; 8], starts].concat();
+            let content = content.as_slice();
             assert_eq!(RangeTable::from_bytes(&sealed(content)).unwrap_err().kind(), ErrorKind::Corrupt);
         }
         let newer = RangeTable::from_bytes(&sealed(&[9, 1])).unwrap_err();

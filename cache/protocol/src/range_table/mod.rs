@@ -39,6 +39,8 @@ use crate::range_key::RangeKey;
 pub struct RangeTable {
     version: u64,
     next: u32,
+    /// For each domain, a number that identifies its meaning.
+    marks: Vec<u64>,
     /// For each domain, where its ranges start, ascending; the first at the least cut.
     domains: Vec<Vec<(Cut<RangeKey>, RangeId)>>,
 }
@@ -47,10 +49,21 @@ impl RangeTable {
     /// Domains that a table has at most when it is read: damaged bytes must not ask for memory.
     pub const MAX_DOMAINS: usize = 1 << 10;
 
-    /// One range that holds all of `domain_count` domains.
+    /// One range that holds all of `domain_count` domains, of whose meaning the table says nothing: their marks are 0.
     pub fn new(domain_count: usize) -> Self {
-        let domains = vec![vec![(Cut::Least, RangeId(0))]; domain_count];
-        Self { version: 1, next: 1, domains }
+        Self::of_domains(vec![0; domain_count])
+    }
+
+    /// One range that holds all of these domains, each given by a mark: a number that identifies its meaning, so that processes
+    /// which number the domains otherwise can be refused.
+    pub fn of_domains(marks: Vec<u64>) -> Self {
+        let domains = vec![vec![(Cut::Least, RangeId(0))]; marks.len()];
+        Self { version: 1, next: 1, marks, domains }
+    }
+
+    /// The mark of each domain.
+    pub fn marks(&self) -> &[u64] {
+        &self.marks
     }
 
     /// Version of the table; larger for every table derived from this one.
@@ -197,10 +210,11 @@ mod tests {
 
     #[test]
     fn a_number_is_used_once() {
-        let table = RangeTable::new(1).split(0, cut(10)).unwrap();
+        let table = RangeTable::of_domains(vec![7]).split(0, cut(10)).unwrap();
         let again = table.merge(RangeId(1)).unwrap().split(0, cut(10)).unwrap();
         assert_eq!(again.ranges(), [RangeId(0), RangeId(2)]);
         assert!(again.version() > table.version());
+        assert_eq!(again.marks(), [7], "a cut changes the meaning of no domain");
         assert_eq!((again.below(RangeId(2)), again.below(RangeId(0))), (Some(RangeId(0)), None));
         assert!(again.merge(RangeId(0)).is_none() && again.split(0, cut(10)).is_none());
     }

@@ -10,7 +10,7 @@ use crate::cluster::secret::Secret;
 
 const MAGIC: [u8; 8] = *b"LACUNAdp";
 /// Versions that this code speaks.
-pub(crate) const VERSIONS: (u16, u16) = (1, 1);
+pub(crate) const VERSIONS: (u16, u16) = (2, 2);
 /// Features; none are defined yet.
 const FEATURES: u64 = 0;
 /// Bytes of a hello that are not encrypted: what both sides have to agree about.
@@ -265,32 +265,32 @@ mod tests {
 
     #[test]
     fn newer_and_older_versions_are_refused_by_name() {
-        for versions in [(2, 3), (0, 0)] {
+        for versions in [(3, 4), (1, 1)] {
             let error = Called::answer(&secret(), HELLO, &hello(versions, b"").1).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported);
             assert!(error.to_string().contains(&format!("{} to {}", versions.0, versions.1)), "{error}");
         }
         // A caller that speaks later versions, too, is accepted, whatever follows its introduction.
         let later = [&people().to_bytes().unwrap()[..], b"more"].concat();
-        let called = Called::answer(&secret(), HELLO, &hello((1, 9), &later).1).unwrap();
+        let called = Called::answer(&secret(), HELLO, &hello((2, 9), &later).1).unwrap();
         assert_eq!(called.introduction, people());
         // Versions that somebody changed on the way do not open.
-        let mut lowered = hello((1, 9), &later).1;
-        lowered[10..12].copy_from_slice(&1_u16.to_le_bytes());
+        let mut lowered = hello((2, 9), &later).1;
+        lowered[10..12].copy_from_slice(&3_u16.to_le_bytes());
         assert!(Called::answer(&secret(), HELLO, &lowered).is_err());
     }
 
     #[test]
     fn a_peer_of_another_version_is_not_followed() {
         let (calling, _) = Calling::begin(&secret(), &people()).unwrap();
-        let text = Fault::new(&Error::unsupported("this dendrite speaks version 2 of the protocol"));
+        let text = Fault::new(&Error::unsupported("this dendrite speaks version 3 of the protocol"));
         let (kind, body) = Message::Goodbye(text).to_frame();
         let refused = calling.finish(kind, &body).err().unwrap();
         assert_eq!(refused.kind(), ErrorKind::Unsupported);
         let (calling, said) = Calling::begin(&secret(), &people()).unwrap();
         let mut called = Handshake::new(Side::Called, &secret(), &said[..OPEN]).unwrap();
         called.read(&said[OPEN..]).unwrap();
-        let challenge = called.write(&[2; 10]).unwrap();
+        let challenge = called.write(&[3; 10]).unwrap();
         assert!(calling.finish(CHALLENGE, &challenge).is_err(), "although it knows the secret");
     }
 

@@ -1,10 +1,10 @@
 //! Connections to the dendrites of one collection by their addresses, made at first use.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use lacuna_cache_protocol::{Error, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::time::Instant;
 
 use crate::cluster::hello::Role;
@@ -29,6 +29,8 @@ pub(crate) struct Links {
     network: Box<dyn Dial>,
     secret: Secret,
     collection: String,
+    /// The marks of the caller's domains, if it is a dendrite.
+    marks: OnceLock<Vec<u64>>,
     places: Mutex<Places>,
 }
 
@@ -39,13 +41,18 @@ impl Links {
 
     pub(crate) fn over(network: impl Network, secret: Secret, collection: &str) -> Self {
         let (network, collection) = (Box::new(network), collection.to_owned());
-        Self { network, secret, collection, places: Mutex::default() }
+        Self { network, secret, collection, marks: OnceLock::new(), places: Mutex::default() }
+    }
+
+    /// From now on dendrites with other marks are refused. They are registered once.
+    pub(crate) fn register(&self, marks: &[u64]) {
+        self.marks.get_or_init(|| marks.to_vec());
     }
 
     /// The connection to an address, made anew if the last one has ended.
     ///
     /// # Errors
-    /// As [`Link::connect`]; for a short while after a failure, the same again.
+    /// As [`Link::connect`], `Conflict` if the dendrite has other marks; for a short while after a failure, the same again.
     pub(crate) async fn to(&self, address: &str, role: Role) -> Result<Arc<Link>> {
         let place = {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,7 +67,8 @@ impl Links {
         {
             return Err(Error::new(why.kind(), why.to_string()));
         }
-        match self.network.dial(address, &self.secret, (role, &self.collection)).await {
+        let dialled = self.network.dial(address, &self.secret, (role, &self.collection)).await;
+        match dialled.and_then(|link| self.check(link, address)) {
             Ok(link) => {
                 let link = Arc::new(link);
                 (place.link, place.failed) = (Some(link.clone()), None);
@@ -72,5 +80,14 @@ impl Links {
                 Err(again)
             }
         }
+    }
+
+    fn check(&self, link: Link, address: &str) -> Result<Link> {
+        if self.marks.get().is_none_or(|marks| marks == link.table.marks()) {
+            return Ok(link);
+        }
+        let what = "has registered other columns than this one, or in another order: stop all dendrites of the table, and start \
+                    them with the same";
+        Err(Error::new(ErrorKind::Conflict, format!("the dendrite at {address} {what}")))
     }
 }

@@ -53,6 +53,10 @@ const fn asking(within: Duration) -> Asking {
 }
 
 impl PeerTransport for Net {
+    fn register(&self, marks: &[u64]) {
+        self.links.register(marks);
+    }
+
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
         Box::pin(async move {
             let link = self.links.to(address, Role::Dendrite).await?;

@@ -86,6 +86,9 @@ fn prepare(socket: &TcpStream) -> io::Result<()> {
     let (after, between, probes) = KEEPALIVE;
     let keepalive = TcpKeepalive::new().with_time(after).with_interval(between).with_retries(probes);
     SockRef::from(socket).set_tcp_keepalive(&keepalive)?;
+    // While something is unacknowledged, Linux sends no probes, and gives up after a quarter of an hour.
+    #[cfg(target_os = "linux")]
+    SockRef::from(socket).set_tcp_user_timeout(Some(after + between * probes))?;
     socket.set_nodelay(true)
 }
 
@@ -122,8 +125,10 @@ mod tests {
         let (called, caller) = tokio::join!(Listener::accept(&listener), Tcp.connect(&address));
         for (half, _) in [called.unwrap(), caller.unwrap()] {
             let socket: &TcpStream = half.as_ref();
-            let is_kept = SockRef::from(socket).keepalive().unwrap();
-            assert!(is_kept && socket.nodelay().unwrap());
+            let options = SockRef::from(socket);
+            assert!(options.keepalive().unwrap() && socket.nodelay().unwrap());
+            #[cfg(target_os = "linux")]
+            assert!(options.tcp_user_timeout().unwrap().is_some_and(|limit| limit.as_secs() <= 30));
         }
     }
 }

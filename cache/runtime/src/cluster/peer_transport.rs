@@ -11,6 +11,12 @@ use crate::owner::requests::Written;
 
 /// Passes requests and calls to the dendrite at an address, which does not forward them again.
 pub trait PeerTransport: Debug + Send + Sync {
+    /// The marks of the domains of this dendrite ([`RangeTable::marks`](lacuna_cache_protocol::RangeTable::marks)), before anything
+    /// is sent: one with others means other domains by the same numbers, and must not be asked.
+    fn register(&self, marks: &[u64]) {
+        let _ = marks;
+    }
+
     /// The result of a query.
     ///
     /// # Errors

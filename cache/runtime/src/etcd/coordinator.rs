@@ -17,7 +17,8 @@ use crate::etcd::record::{Holder, Owned, RangeRecord, TABLE, owner_key, range_ke
 use crate::etcd::session::{Beat, Session};
 
 /// Epochs of one claim: the first is that of the tenure, the others are for tenures that go past the cache.
-const EPOCHS: u64 = 1 << 10;
+/// Each attempt takes one, every half second while the database is away, too: enough for a day and a half.
+const EPOCHS: u64 = 1 << 18;
 
 /// Ranges leased through etcd: to one process at a time, with ascending epochs.
 ///
@@ -151,7 +152,9 @@ impl Inner {
         }
         let is_ours = map.owner(range).is_some();
         let now = self.options.clock.now_ms();
-        let held = self.held().get(&range).filter(|_| is_ours).map(|held| held.moved_until_ms);
+        // Of a later claim, whose answer was lost, only the record tells how long routes may be used.
+        let is_of_record = |held: &&Held| is_ours && held.epoch == before.epoch;
+        let held = self.held().get(&range).filter(is_of_record).map(|held| held.moved_until_ms);
         (cache, held.map_or(before.routes_ms, |until| until.saturating_sub(now)))
     }
 

@@ -14,7 +14,7 @@
 //!
 //! A claim is one transaction. It requires that the keys of the range, its owner, the table and the wish are as
 //! they were read; it attaches the owner's key to the lease of the process, and sets the range's key, which has no
-//! lease, to a larger epoch. Epochs are granted in blocks of 1,024, so `4096` is followed by `5120`; the numbers
+//! lease, to a larger epoch. Epochs are granted in blocks of 262,144, so `262144` is followed by `524288`; the numbers
 //! between let the owner go on against the store while etcd is away.
 //!
 //! Guarantee: a range has one owner at a time, as long as clocks drift apart by less than a fifth of the

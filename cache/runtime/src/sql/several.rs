@@ -39,7 +39,7 @@ impl Schema {
             let message = format!("{count} columns are registered by `domain`; {max} are allowed");
             return Err(Error::invalid_input(message));
         }
-        values.iter().try_fold(RangeTable::new(self.domains.len()), |table, value| {
+        values.iter().try_fold(RangeTable::of_domains(self.domain_marks()), |table, value| {
             let cut = key(*domain, value)?.and_then(|key| table.split(0, Cut::Before(key)));
             cut.ok_or_else(|| {
                 Error::invalid_input(format!(
@@ -48,6 +48,29 @@ impl Schema {
             })
         })
     }
+}
+
+/// Dendrites that number the registered columns otherwise would take leases on other intervals than those that they write to.
+///
+/// # Errors
+/// `Conflict` if the ranges were cut for other registered columns, or the same in another order.
+fn check_domains(schema: &Schema, table: &RangeTable) -> Result<()> {
+    if table.marks() == schema.domain_marks() {
+        return Ok(());
+    }
+    let columns: Vec<String> =
+        schema.domains.iter().map(|(column, domain)| format!("{column} ({domain:?})")).collect();
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!(
+            "the ranges of {} were cut for {} registered columns, and not for these in this order: {}; register the same as the \
+             other dendrites, or stop them all, remove the range table (the row in lacuna_cut, or the key `table` below the prefix \
+             in etcd), and start them with these",
+            schema.table,
+            table.domain_count(),
+            columns.join(", ")
+        ),
+    ))
 }
 
 impl Cache {
@@ -84,8 +107,8 @@ impl Cache {
     /// and directory.
     ///
     /// # Errors
-    /// As [`Cache::table`]; `Conflict` if the ranges were cut for another number of registered columns, and while a process has the
-    /// table open as a whole. If that process has ended
+    /// As [`Cache::table`]; `Conflict` if the ranges were not cut by [`Schema::cut_before`] for the same registered columns in the same
+    /// order, and while a process has the table open as a whole. If that process has ended
     /// without releasing the table, this waits a little longer than its lease of three seconds.
     pub async fn dendrite(
         &self,
@@ -94,18 +117,7 @@ impl Cache {
         membership: Membership,
     ) -> Result<Dendrite> {
         let (schema, family) = self.read(schema).await?;
-        let cut = membership.directory.table().await?.domain_count();
-        if cut != schema.domains.len() {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                format!(
-                    "the ranges of {} were cut for {cut} registered columns, and here are {}: register the same columns in the same \
-                     order as the other dendrites, or stop them all and have the ranges cut anew",
-                    schema.table,
-                    schema.domains.len()
-                ),
-            ));
-        }
+        check_domains(&schema, &*membership.directory.table().await?)?;
         self.leave_to_dendrites(&schema.table).await?;
         let servers = Servers {
             caches: self.caches.clone(),

@@ -11,6 +11,7 @@ use lacuna_cache_protocol::{
     Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, RangeId, RangeLoad, RangeTable,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tracing::debug;
 
 use super::{KNOWN_MS, Membership};
 use crate::owner::counters::Counters;
@@ -32,6 +33,14 @@ pub(super) enum Place {
     At(String),
 }
 
+/// The owner tasks by their ranges.
+#[derive(Debug, Default)]
+struct Owners {
+    tasks: BTreeMap<RangeId, Arc<OwnerHandle>>,
+    /// Then no task is started any more.
+    is_closed: bool,
+}
+
 type NewOwner = Box<dyn Fn(RangeId, Arc<RangeTable>) -> Arc<OwnerHandle> + Send + Sync>;
 
 pub(crate) struct DendriteState {
@@ -44,8 +53,7 @@ pub(crate) struct DendriteState {
     begins_cold: Arc<AtomicBool>,
     table: RwLock<Arc<RangeTable>>,
     new_owner: NewOwner,
-    /// `None` once the dendrite was closed.
-    owners: Mutex<Option<BTreeMap<RangeId, Arc<OwnerHandle>>>>,
+    owners: Mutex<Owners>,
     /// Where each owner was last reported, and until when this is used.
     known: Mutex<BTreeMap<RangeId, (Place, u64)>>,
 }
@@ -110,7 +118,7 @@ impl DendriteState {
             );
             handle
         };
-        let (owners, known) = (Mutex::new(Some(BTreeMap::new())), Mutex::default());
+        let (owners, known) = (Mutex::default(), Mutex::default());
         let (new_owner, table) = (Box::new(new_owner), RwLock::new(table));
         Self {
             servers,
@@ -134,17 +142,29 @@ impl DendriteState {
         self.table.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores a newer table, and sends it to the owner tasks.
+    /// Stores a newer table, and sends it to the owner tasks. Tasks of ranges that it does not have end.
     pub(super) fn take_table(&self, table: &Arc<RangeTable>) {
         let mut known = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        if known.version() < table.version() {
-            *known = table.clone();
-            drop(known);
-            locked(&self.known).clear();
-            self.handles()
-                .iter()
-                .for_each(|handle| drop(handle.commands.send(OwnerCommand::Table(table.clone()))));
+        if known.version() >= table.version() {
+            return;
         }
+        if known.marks() != table.marks() {
+            return debug!("the ranges were cut anew for other columns while this dendrite is running");
+        }
+        *known = table.clone();
+        drop(known);
+        locked(&self.known).clear();
+        let ranges = table.ranges();
+        let mut owners = locked(&self.owners);
+        let tasks = std::mem::take(&mut owners.tasks).into_iter();
+        let (kept, over): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            tasks.partition(|(range, _)| ranges.contains(range));
+        owners.tasks = kept;
+        drop(owners);
+        over.values().for_each(|handle| drop(handle.commands.send(OwnerCommand::Stop(None))));
+        self.handles()
+            .iter()
+            .for_each(|handle| drop(handle.commands.send(OwnerCommand::Table(table.clone()))));
     }
 
     /// From now on no range takes over entries that another process left in the cache server. Returns the channels of
@@ -160,21 +180,27 @@ impl DendriteState {
     }
 
     pub(super) fn handles(&self) -> Vec<Arc<OwnerHandle>> {
-        locked(&self.owners).iter().flat_map(BTreeMap::values).cloned().collect()
+        locked(&self.owners).tasks.values().cloned().collect()
     }
 
     /// The owner task of a range, started at its first use.
     pub(super) fn handle(&self, range: RangeId) -> Result<Arc<OwnerHandle>> {
-        let table = self.table();
         let mut owners = locked(&self.owners);
-        let owners = owners.as_mut().ok_or_else(cache_stopped)?;
-        Ok(owners.entry(range).or_insert_with(|| (self.new_owner)(range, table)).clone())
+        let table = self.table();
+        if owners.is_closed {
+            return Err(cache_stopped());
+        }
+        Ok(owners.tasks.entry(range).or_insert_with(|| (self.new_owner)(range, table)).clone())
+    }
+
+    /// The owner task of a range, if there is one, even while it stops.
+    fn running(&self, range: RangeId) -> Option<Arc<OwnerHandle>> {
+        locked(&self.owners).tasks.get(&range).cloned()
     }
 
     /// Whether a range is served here at this moment.
     pub(super) fn serves(&self, range: RangeId) -> bool {
-        let handle = locked(&self.owners).as_ref().and_then(|owners| owners.get(&range).cloned());
-        handle.is_some_and(|handle| handle.route.at(self.now_ms()).is_some())
+        self.running(range).is_some_and(|handle| handle.route.at(self.now_ms()).is_some())
     }
 
     pub(super) async fn place(&self, range: RangeId) -> Place {
@@ -228,17 +254,18 @@ impl DendriteState {
 
     /// Drains a range and gives it back.
     pub(super) fn leave(&self, range: RangeId) {
-        let handle = self.handles().into_iter().find(|handle| handle.range == range);
-        handle.into_iter().for_each(|handle| drop(handle.commands.send(OwnerCommand::Leave)));
+        self.running(range).into_iter().for_each(|handle| drop(handle.commands.send(OwnerCommand::Leave)));
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        locked(&self.owners).is_none()
+        locked(&self.owners).is_closed
     }
 
-    /// Closes the dendrite to new owner tasks; returns those that were running.
+    /// Closes the dendrite to requests and new owner tasks; returns the tasks that are running.
     pub(super) fn close(&self) -> Vec<Arc<OwnerHandle>> {
-        locked(&self.owners).take().into_iter().flat_map(BTreeMap::into_values).collect()
+        let mut owners = locked(&self.owners);
+        owners.is_closed = true;
+        owners.tasks.values().cloned().collect()
     }
 
     pub(super) async fn peer_here(
@@ -252,10 +279,13 @@ impl DendriteState {
             return Ok(PeerReply::Refused);
         }
         let (reply, answer) = oneshot::channel();
-        self.handle(range)?
-            .commands
-            .send(OwnerCommand::Peer(peer, call, what, reply))
-            .map_err(|_| cache_stopped())?;
+        // An owner that stops waits for the end of a lease; a range that is not here need not be claimed for it.
+        let handle = if what.is_about_a_held_lease() {
+            self.running(range).ok_or_else(cache_stopped)?
+        } else {
+            self.handle(range)?
+        };
+        handle.commands.send(OwnerCommand::Peer(peer, call, what, reply)).map_err(|_| cache_stopped())?;
         answer.await.map_err(|_| cache_stopped())
     }
 

@@ -28,12 +28,12 @@ mod several;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Directory;
 use lacuna_cache_protocol::{
     Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value,
     Write,
 };
+use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::{broadcast, oneshot};
 
 use crate::cluster::peer_transport::PeerTransport;
@@ -92,7 +92,7 @@ impl Dendrite {
     /// except for their ranges.
     ///
     /// # Errors
-    /// `Unavailable` if the directory does not answer.
+    /// `Unavailable` if the directory does not answer, `InvalidInput` if its table has another number of domains.
     pub async fn start<A: Application + Clone + Send + Sync + 'static>(
         servers: Servers,
         membership: Membership,
@@ -100,6 +100,13 @@ impl Dendrite {
         application: A,
     ) -> Result<Self> {
         let table = membership.directory.table().await?;
+        let (cut, registered) = (table.domain_count(), config.domain_count);
+        if cut != registered {
+            return Err(Error::invalid_input(format!(
+                "the range table has {cut} domains, the owners of a dendrite {registered}"
+            )));
+        }
+        membership.transport.register(table.marks());
         let state = Arc::new_cyclic(|me| {
             DendriteState::new(me.clone(), servers, membership, config, application, table)
         });

@@ -15,6 +15,59 @@ use super::answer::{failed, forwarding, redirect, within};
 use crate::cluster::hello::Role;
 use crate::cluster::message::{How, Message, Terms};
 
+/// A request for a lease. It is forgotten with this, unless it was granted.
+#[derive(Debug)]
+pub(super) struct AskedHold {
+    holds: Holds,
+    ticket: u64,
+}
+
+impl Drop for AskedHold {
+    fn drop(&mut self) {
+        let mut held = self.holds.held();
+        if let Some(None) = held.get(&self.ticket) {
+            held.remove(&self.ticket);
+        }
+    }
+}
+
+impl AskedHold {
+    pub(super) async fn answer(
+        self,
+        served: &Served,
+        role: Role,
+        terms: Terms,
+        held: &Write,
+        lasts_ms: u64,
+    ) -> Message {
+        if !self.holds.held().contains_key(&self.ticket) {
+            return self.withdrawn();
+        }
+        let lasts = Duration::from_millis(lasts_ms);
+        match served.dendrite.hold(held, lasts, within(terms), forwarding(role, terms)).await {
+            Ok(Answer::Is(lease)) => self.hold(lease),
+            Ok(Answer::At(range, address)) => redirect(&served.dendrite, self.ticket, terms, range, address),
+            Err(why) => failed(self.ticket, How::NotDone, &why),
+        }
+    }
+
+    fn hold(self, lease: OpenLease) -> Message {
+        let fences = lease.fences().to_vec();
+        match self.holds.held().get_mut(&self.ticket) {
+            Some(place) => *place = Some(lease),
+            None => {
+                lease.let_go();
+                return self.withdrawn();
+            }
+        }
+        Message::HeldAll(self.ticket, fences)
+    }
+
+    fn withdrawn(&self) -> Message {
+        failed(self.ticket, How::NotDone, &Error::unavailable("the caller withdrew the request"))
+    }
+}
+
 /// The leases of one connection. `None` for a request that is not answered yet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holds(Arc<Mutex<BTreeMap<u64, Option<OpenLease>>>>);
@@ -25,43 +78,9 @@ impl Holds {
     }
 
     /// Notes a request before it is answered: it may be withdrawn meanwhile.
-    pub(super) fn begin(&self, ticket: u64) {
+    pub(super) fn begin(&self, ticket: u64) -> AskedHold {
         self.held().insert(ticket, None);
-    }
-
-    pub(super) async fn answer(
-        &self,
-        served: &Served,
-        role: Role,
-        ticket: u64,
-        terms: Terms,
-        held: &Write,
-        lasts_ms: u64,
-    ) -> Message {
-        let lasts = Duration::from_millis(lasts_ms);
-        match served.dendrite.hold(held, lasts, within(terms), forwarding(role, terms)).await {
-            Ok(Answer::Is(lease)) => self.hold(ticket, lease),
-            Ok(Answer::At(range, address)) => {
-                self.held().remove(&ticket);
-                redirect(&served.dendrite, ticket, terms, range, address)
-            }
-            Err(why) => {
-                self.held().remove(&ticket);
-                failed(ticket, How::NotDone, &why)
-            }
-        }
-    }
-
-    fn hold(&self, ticket: u64, lease: OpenLease) -> Message {
-        let fences = lease.fences().to_vec();
-        match self.held().get_mut(&ticket) {
-            Some(place) => *place = Some(lease),
-            None => {
-                lease.let_go();
-                return failed(ticket, How::NotDone, &Error::unavailable("the caller withdrew the request"));
-            }
-        }
-        Message::HeldAll(ticket, fences)
+        AskedHold { holds: self.clone(), ticket }
     }
 
     /// The caller's final message about the lease that it requested with the ticket `about`.

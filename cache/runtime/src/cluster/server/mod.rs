@@ -28,7 +28,7 @@ use journal::Journal;
 use unproved::Unproved;
 
 /// Connections at a time whose callers know the secret.
-const MAX_CONNECTIONS: usize = 1_024;
+const MAX_CONNECTIONS: u32 = 1_024;
 /// Requests at a time on one connection.
 const IN_FLIGHT: u32 = 256;
 /// How long a stopping server waits for answers in progress.
@@ -39,7 +39,10 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 struct Served {
     dendrite: Dendrite,
     journal: Arc<Journal>,
+    /// Whether no more requests are taken.
     stops: watch::Receiver<bool>,
+    /// Whether the dendrites have stopped.
+    stopped: watch::Receiver<bool>,
 }
 
 /// What all connections of a server share.
@@ -47,8 +50,10 @@ struct Served {
 struct Shared {
     collections: BTreeMap<String, Arc<Served>>,
     secret: Secret,
-    /// [`MAX_CONNECTIONS`].
+    /// [`MAX_CONNECTIONS`] for callers that send requests.
     slots: Arc<Semaphore>,
+    /// As many for owners of other ranges.
+    owner_slots: Arc<Semaphore>,
     stops: watch::Receiver<bool>,
 }
 
@@ -80,6 +85,8 @@ impl Shared {
 pub struct Server {
     dendrites: BTreeMap<String, Dendrite>,
     stop: watch::Sender<bool>,
+    stopped: watch::Sender<bool>,
+    slots: Arc<Semaphore>,
     accepting: tokio::task::JoinHandle<()>,
 }
 
@@ -106,14 +113,17 @@ impl Server {
         dendrites: impl IntoIterator<Item = (impl Into<String>, Dendrite)>,
         secret: Secret,
     ) -> Self {
-        let (stop, stops) = watch::channel(false);
+        let ((stop, stops), (stopped, have_stopped)) = (watch::channel(false), watch::channel(false));
         let dendrites: BTreeMap<String, Dendrite> =
             dendrites.into_iter().map(|(collection, dendrite)| (collection.into(), dendrite)).collect();
-        let collections = dendrites.iter().map(|(name, dendrite)| (name.clone(), serve(dendrite, &stops)));
-        let (collections, slots) = (collections.collect(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
-        let shared = Arc::new(Shared { collections, secret, slots, stops: stops.clone() });
-        let accepting = tokio::spawn(accept(listener, shared));
-        Self { dendrites, stop, accepting }
+        let collections =
+            dendrites.iter().map(|(name, dendrite)| (name.clone(), serve(dendrite, &stops, &have_stopped)));
+        let collections = collections.collect();
+        let room = || Arc::new(Semaphore::new(MAX_CONNECTIONS as usize));
+        let (slots, owner_slots) = (room(), room());
+        let shared = Shared { collections, secret, slots: slots.clone(), owner_slots, stops: stops.clone() };
+        let accepting = tokio::spawn(accept(listener, Arc::new(shared)));
+        Self { dendrites, stop, stopped, slots, accepting }
     }
 
     /// The dendrites by the names of their collections.
@@ -128,21 +138,25 @@ impl Server {
     /// As [`Dendrite::stop`].
     pub async fn stop(self) -> Result<()> {
         self.stop.send_replace(true);
-        drop(tokio::time::timeout(LAST_WORDS, self.accepting).await);
+        let all = self.slots.acquire_many(MAX_CONNECTIONS);
+        drop(tokio::time::timeout(LAST_WORDS, all).await);
         let mut stopped = Ok(());
         for dendrite in self.dendrites.values() {
             stopped = stopped.and(dendrite.stop().await);
         }
+        self.stopped.send_replace(true);
+        drop(tokio::time::timeout(LAST_WORDS, self.accepting).await);
         stopped
     }
 }
 
 /// Begins to collect the notices of a dendrite for its callers.
-fn serve(dendrite: &Dendrite, stops: &watch::Receiver<bool>) -> Arc<Served> {
+fn serve(dendrite: &Dendrite, stops: &watch::Receiver<bool>, stopped: &watch::Receiver<bool>) -> Arc<Served> {
     let (journal, notices) = (Arc::new(Journal::new()), dendrite.notices());
     let keeping = journal.clone();
     tokio::spawn(async move { keeping.keep(notices).await });
-    Arc::new(Served { dendrite: dendrite.clone(), journal, stops: stops.clone() })
+    let (stops, stopped) = (stops.clone(), stopped.clone());
+    Arc::new(Served { dendrite: dendrite.clone(), journal, stops, stopped })
 }
 
 async fn accept(listener: impl Listener, shared: Arc<Shared>) {
@@ -162,5 +176,6 @@ async fn accept(listener: impl Listener, shared: Arc<Shared>) {
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
+    drop(listener);
     while sessions.join_next().await.is_some() {}
 }

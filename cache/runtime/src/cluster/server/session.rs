@@ -8,23 +8,28 @@ use lacuna_cache_protocol::{PeerCall, PeerReply};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::{debug, warn};
 
-use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
+use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write, failed};
 use super::answers::Answers;
 use super::holds::Holds;
 use super::unproved::Place;
 use super::{IN_FLIGHT, MAX_CONNECTIONS, Served, Shared};
 use crate::cluster::fault::Fault;
 use crate::cluster::hello::{CHALLENGE, Called, Introduction, PROOF, Role};
-use crate::cluster::message::Message;
+use crate::cluster::message::{How, Message, Terms};
 use crate::cluster::noise::Sealer;
+use crate::cluster::noticed::Listen;
 use crate::cluster::stream::{Incoming, Outgoing, write_open, write_sealed};
 
 /// How long the handshake of a caller may take.
 const HANDSHAKE: Duration = Duration::from_secs(3);
 /// How long a caller that is refused may take to accept the reason.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Requests of a connection that are in progress or wait for a slot.
+const MAX_REQUESTS: usize = 2 * IN_FLIGHT as usize;
 
 /// A caller after its handshake.
 struct Session<R> {
@@ -101,7 +106,8 @@ async fn greet(
 /// What a caller that knows the secret asks about, and a place among the connections.
 fn admit(introduction: &Introduction, shared: &Shared) -> Result<(Arc<Served>, OwnedSemaphorePermit)> {
     let served = shared.served(&introduction.collection)?;
-    let slot = shared.slots.clone().try_acquire_owned();
+    let slots = if introduction.role == Role::Owner { &shared.owner_slots } else { &shared.slots };
+    let slot = slots.clone().try_acquire_owned();
     let full = || Error::unavailable(format!("the dendrite has {MAX_CONNECTIONS} connections already"));
     Ok((served, slot.map_err(|_| full())?))
 }
@@ -116,9 +122,11 @@ async fn refuse(write: &mut (impl AsyncWrite + Unpin), sealer: Option<Sealer>, w
 
 impl<R: AsyncRead + Unpin> Session<R> {
     /// Runs until the caller closes the connection, breaks the protocol, or the server stops; in the last case
-    /// pending answers are awaited.
+    /// pending answers are awaited. The owners of other ranges are heard until the owners here have stopped, which wait
+    /// for their releases.
     async fn serve(mut self) {
-        let mut stops = self.served.stops.clone();
+        let Served { stops, stopped, .. } = &*self.served;
+        let mut stops = if self.role == Role::Owner { stopped.clone() } else { stops.clone() };
         let why = loop {
             let message = tokio::select! {
                 _ = stops.wait_for(|stops| *stops) => break Error::unavailable("the dendrite is stopping"),
@@ -142,62 +150,58 @@ impl<R: AsyncRead + Unpin> Session<R> {
     }
 
     async fn take(&mut self, message: Message) -> Result<()> {
-        let (out, served) = (self.out.clone(), self.served.clone());
-        match (self.role, message) {
-            (Role::Client | Role::Dendrite, Message::Read(ticket, terms, query)) => {
-                let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
-                self.answers.spawn(async move {
-                    let answer = answer_read(&served.dendrite, role, ticket, terms, &query).await;
-                    out.send(answer).await;
-                    drop(slot);
-                });
+        let (role, served) = (self.role, self.served.clone());
+        let is_owner = role == Role::Owner;
+        match message {
+            Message::Read(ticket, terms, query) if !is_owner => {
+                let answer = move |within_ms| async move {
+                    let terms = Terms { within_ms, ..terms };
+                    answer_read(&served.dendrite, role, ticket, terms, &query).await
+                };
+                self.answer(ticket, terms.within_ms, answer).await;
             }
-            (Role::Client | Role::Dendrite, Message::ReadAll(ticket, terms, queries)) => {
-                let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
-                self.answers.spawn(async move {
-                    let answer = answer_read_all(&served.dendrite, role, ticket, terms, &queries).await;
-                    out.send(answer).await;
-                    drop(slot);
-                });
+            Message::ReadAll(ticket, terms, queries) if !is_owner => {
+                let answer = move |within_ms| async move {
+                    let terms = Terms { within_ms, ..terms };
+                    answer_read_all(&served.dendrite, role, ticket, terms, &queries).await
+                };
+                self.answer(ticket, terms.within_ms, answer).await;
             }
-            (Role::Client | Role::Dendrite, Message::Hold(ticket, terms, lasts_ms, held)) => {
-                let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
-                let holds = self.holds.clone();
-                holds.begin(ticket);
-                self.answers.spawn(async move {
-                    let answer = holds.answer(&served, role, ticket, terms, &held, lasts_ms).await;
-                    out.send(answer).await;
-                    drop(slot);
-                });
+            Message::Hold(ticket, terms, lasts_ms, held) if !is_owner => {
+                let asked = self.holds.begin(ticket);
+                let answer = move |within_ms| async move {
+                    let terms = Terms { within_ms, ..terms };
+                    asked.answer(&served, role, terms, &held, lasts_ms).await
+                };
+                self.answer(ticket, terms.within_ms, answer).await;
             }
-            (Role::Client | Role::Dendrite, Message::HoldOver(ticket, about, is_sure)) => {
+            Message::HoldOver(ticket, about, is_sure) if !is_owner => {
                 // Takes no slot: the requests that fill the slots may wait for this lease.
-                let holds = self.holds.clone();
+                let (out, holds) = (self.out.clone(), self.holds.clone());
                 self.answers.spawn(async move {
                     out.send(holds.over(ticket, about, is_sure).await).await;
                 });
             }
-            (Role::Client, Message::Listen(ticket, listen)) => {
-                let slot = self.slots.clone().acquire_owned().await;
-                self.answers.spawn(async move {
-                    out.send(answer_listen(&served, ticket, listen).await).await;
-                    drop(slot);
-                });
+            Message::Listen(ticket, listen) if role == Role::Client => {
+                let answer = move |within_ms| async move {
+                    answer_listen(&served, ticket, Listen { within_ms, ..listen }).await
+                };
+                self.answer(ticket, listen.within_ms, answer).await;
             }
-            (Role::Client | Role::Dendrite, Message::Write(ticket, terms, write)) => {
-                let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
-                self.answers.spawn(async move {
-                    let answer = answer_write(&served.dendrite, role, ticket, terms, &write).await;
-                    out.send(answer).await;
-                    drop(slot);
-                });
+            Message::Write(ticket, terms, write) if !is_owner => {
+                let answer = move |within_ms| async move {
+                    let terms = Terms { within_ms, ..terms };
+                    answer_write(&served.dendrite, role, ticket, terms, &write).await
+                };
+                self.answer(ticket, terms.within_ms, answer).await;
             }
-            (Role::Owner, Message::Peer(ticket, range, peer, call, what)) => {
+            Message::Peer(ticket, range, peer, call, what) if is_owner => {
                 let slot = self.slots.clone().try_acquire_owned().ok();
                 if slot.is_none() && what != PeerCall::Release {
-                    out.send(Message::Held(ticket, PeerReply::Refused)).await;
+                    self.out.send(Message::Held(ticket, PeerReply::Refused)).await;
                     return Ok(());
                 }
+                let out = self.out.clone();
                 self.answers.spawn(async move {
                     let answer = answer_peer(&served.dendrite, ticket, range, peer, call, what).await;
                     out.send(answer).await;
@@ -207,5 +211,30 @@ impl<R: AsyncRead + Unpin> Session<R> {
             _ => return Err(Error::invalid_input("the caller sent a message that its role may not send")),
         }
         Ok(())
+    }
+
+    /// Answers a request once a slot is free, in what is left of its time then. The loop that reads does not wait for the slot: what
+    /// ends the lease for which the others wait may come next.
+    async fn answer<F: Future<Output = Message> + Send + 'static>(
+        &mut self,
+        ticket: u64,
+        within_ms: u64,
+        answer: impl FnOnce(u64) -> F + Send + 'static,
+    ) {
+        let not_done = move |why: &str| failed(ticket, How::NotDone, &Error::unavailable(why));
+        if self.answers.len() >= MAX_REQUESTS {
+            return self.out.send(not_done("the connection has too many requests in progress")).await;
+        }
+        let (slots, out, came) = (self.slots.clone(), self.out.clone(), Instant::now());
+        self.answers.spawn(async move {
+            let slot = slots.acquire_owned().await;
+            let waited_ms = u64::try_from(came.elapsed().as_millis()).unwrap_or(u64::MAX);
+            out.send(match within_ms.saturating_sub(waited_ms) {
+                0 if waited_ms > 0 => not_done("the request waited too long for others of its connection"),
+                left_ms => answer(left_ms).await,
+            })
+            .await;
+            drop(slot);
+        });
     }
 }

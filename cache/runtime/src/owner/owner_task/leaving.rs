@@ -3,12 +3,12 @@
 
 use std::sync::atomic::Ordering;
 
-use lacuna_cache_protocol::{Application, Ending, Epoch, Event, Policy, RangeLoad, WriteOutcome};
+use lacuna_cache_protocol::{Application, Ending, Epoch, Event, PeerCall, Policy, RangeLoad, WriteOutcome};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
-use super::{Claims, OwnerTask, send_away};
+use super::{ActiveTenure, Claims, OwnerTask};
 use crate::owner::error::{logs_missing, not_drained};
 use crate::owner::owner_handle::OwnerCommand;
 
@@ -18,6 +18,50 @@ const DRAIN_PATIENCE_MS: u64 = 5_000;
 
 /// How long a task whose range needs other logs leaves it to others: several leases.
 const LOGS_PAUSE_MS: u64 = 10_000;
+
+/// How long leases that callers hold may delay that a range is left, and leases of other owners its end. Meanwhile no new ones of
+/// callers begin, and all else goes on.
+const LEAVE_PATIENCE_MS: u64 = 10_000;
+
+/// How long a range is not left after a lease has delayed it for that long.
+const LEAVE_PAUSE_MS: u64 = 30_000;
+
+/// That the range is to be left as soon as no caller holds a lease.
+#[derive(Debug, Default)]
+pub(super) struct WishToLeave {
+    present: Option<Wish>,
+    /// No other wish is heard until then.
+    rests_until_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    since_ms: u64,
+    is_for_others: bool,
+}
+
+impl WishToLeave {
+    fn add(&mut self, now_ms: u64, is_for_others: bool) {
+        if now_ms >= self.rests_until_ms {
+            let wish = self.present.get_or_insert(Wish { since_ms: now_ms, is_for_others });
+            wish.is_for_others |= is_for_others;
+        }
+    }
+
+    pub(super) const fn is_over(&mut self) {
+        self.present = None;
+    }
+
+    /// Whether it has waited too long; then it is over for a while.
+    fn is_late(&mut self, now_ms: u64) -> bool {
+        let is_late =
+            self.present.is_some_and(|wish| now_ms.saturating_sub(wish.since_ms) >= LEAVE_PATIENCE_MS);
+        if is_late {
+            (self.present, self.rests_until_ms) = (None, now_ms.saturating_add(LEAVE_PAUSE_MS));
+        }
+        is_late
+    }
+}
 
 /// A task that is to stop.
 #[derive(Debug)]
@@ -40,21 +84,58 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
 
     pub(super) fn leave_bypass(&mut self) {
         self.unreachable.clear();
-        self.leave();
+        self.leave_when_free(false);
     }
 
     /// Makes the owner finish its tasks and end.
     pub(super) fn leave(&mut self) {
-        if let Some(active) = self.active.as_mut().filter(|active| !active.is_leaving) {
-            active.is_leaving = true;
+        if let Some(active) = self.active.as_mut().filter(|active| active.leaving_since_ms.is_none()) {
+            active.leaving_since_ms = Some(self.handle.now_ms());
             self.drive(Event::Stop);
         }
     }
 
     /// Requests that come meanwhile wait, and are sent to the next owner.
     pub(super) fn leave_to_others(&mut self) {
-        self.leave();
-        self.active.iter_mut().for_each(|active| active.is_for_others = true);
+        self.leave_when_free(true);
+    }
+
+    /// Leaves once no caller holds a lease: an owner that waits for one to end serves no request.
+    fn leave_when_free(&mut self, is_for_others: bool) {
+        if self.active.is_some() {
+            self.wish.add(self.handle.now_ms(), is_for_others);
+            self.leave_if_free();
+        }
+    }
+
+    pub(super) fn leave_if_free(&mut self) {
+        let (Some(wish), Some(active)) = (self.wish.present, &self.active) else { return };
+        if !active.owner.is_held() {
+            self.wish.is_over();
+            self.leave();
+            self.active.iter_mut().for_each(|active| active.is_for_others |= wish.is_for_others);
+        } else if self.wish.is_late(self.handle.now_ms()) {
+            self.ask_those_that_waited();
+        }
+    }
+
+    /// Whether a request waits until the range was left: a lease that begins now would delay that.
+    pub(super) fn waits_for_leaving(&self, active: &ActiveTenure<A>, heard: &OwnerCommand) -> bool {
+        let Some(since_ms) = active.leaving_since_ms else {
+            return self.wish.present.is_some() && matches!(heard, OwnerCommand::Hold(..));
+        };
+        match heard {
+            // The range is left when the leases are released that other owners have here.
+            OwnerCommand::Peer(_, _, PeerCall::Release, _) => false,
+            OwnerCommand::Peer(_, _, what, _) if what.is_about_a_held_lease() => {
+                self.handle.now_ms().saturating_sub(since_ms) >= LEAVE_PATIENCE_MS
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn ask_those_that_waited(&mut self) {
+        self.waiting_for_tenure.take().into_iter().for_each(|heard| self.ask(heard));
     }
 
     pub(super) fn stop(&mut self, reply: Option<oneshot::Sender<Result<()>>>) {
@@ -96,7 +177,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             // Its lease runs out. To give it back would say that the store has every write.
             self.refused_until_ms = self.handle.now_ms().saturating_add(LOGS_PAUSE_MS);
             self.answer_durable(WriteOutcome::Unknown);
-            return send_away(&mut self.waiting_for_tenure, logs_missing);
+            return self.waiting_for_tenure.send_away(logs_missing);
         }
         let may_give_back = self.claims == Claims::OnDemand && ending == Ending::Stopped;
         match epoch {
@@ -108,7 +189,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     }
 
     /// Releases the tenure; until that is complete, this process does not claim the range.
-    fn give_back(&mut self, epoch: Epoch) {
+    pub(super) fn give_back(&mut self, epoch: Epoch) {
         self.answer_durable(WriteOutcome::Unknown);
         self.is_claiming = true;
         let handle = self.handle.clone();
@@ -120,9 +201,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
 
     pub(super) fn given_back(&mut self) {
         self.is_claiming = false;
-        send_away(&mut self.waiting_for_tenure, || {
-            Error::unavailable("the range was given to another process")
-        });
+        self.waiting_for_tenure.send_away(|| Error::unavailable("the range was given to another process"));
         if self.stopping.is_some() {
             self.finish(None);
         }
@@ -150,7 +229,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         self.answer_durable(WriteOutcome::Unknown);
         let handle = self.handle.clone();
         let waiting = self.stopping.take().map(|stopping| stopping.replies).unwrap_or_default();
-        self.waiting_for_tenure.clear();
+        drop(self.waiting_for_tenure.take());
         if !is_drained {
             warn!(range = handle.range.0, "stopped with acknowledged writes that may be in the logs alone");
         }
@@ -163,5 +242,25 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 let _ = reply.send(if is_drained { Ok(()) } else { Err(not_drained()) });
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_to_leave_is_over_after_a_while_and_then_rests() {
+        let mut wish = WishToLeave::default();
+        wish.add(1_000, false);
+        wish.add(2_000, true);
+        assert!(!wish.is_late(1_000 + LEAVE_PATIENCE_MS - 1));
+        assert!(wish.present.is_some_and(|wish| wish.is_for_others && wish.since_ms == 1_000));
+        let late = 1_000 + LEAVE_PATIENCE_MS;
+        assert!(wish.is_late(late) && wish.present.is_none());
+        wish.add(late + LEAVE_PAUSE_MS - 1, false);
+        assert!(wish.present.is_none());
+        wish.add(late + LEAVE_PAUSE_MS, false);
+        assert!(wish.present.is_some());
     }
 }

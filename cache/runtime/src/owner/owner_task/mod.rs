@@ -14,16 +14,17 @@ mod tenure;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_cache_protocol::ports::{CacheServer, Tenure};
 use lacuna_cache_protocol::{
-    Action, Application, Config, Ending, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable,
+    Action, Application, Config, Ending, Epoch, Event, Interval, Notice, Owner, PeerCall, Policy, RangeTable,
     ReadOutcome, RequestId, WriteOutcome,
 };
 use tokio::sync::mpsc;
-use tracing::{debug, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::owner::carry::FailureCause;
 use crate::owner::counters::count;
@@ -31,11 +32,14 @@ use crate::owner::error::logs_missing;
 use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
 use crate::owner::route::Route;
 use holding::Held;
-use leaving::Stopping;
-use waiting::{PeerLeases, Requests, Waiting, send_away};
+use leaving::{Stopping, WishToLeave};
+use waiting::{PeerLeases, Requests, Waiting, WaitingForTenure};
 
 /// How often an owner receives a tick.
 const TICK: Duration = Duration::from_millis(10);
+
+/// A panic counts as this number of failed claims: what caused it may come again at once.
+const PANIC_FAILURES: u32 = 7;
 
 /// When an owner task wants a tenure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +62,8 @@ struct ActiveTenure<A> {
     is_published: bool,
     /// Whether it was ever published: then the owner knows all that the logs have.
     has_served: bool,
-    /// Whether it was asked to stop: it takes no more requests.
-    is_leaving: bool,
+    /// Since when it has been asked to stop: it takes no more requests.
+    leaving_since_ms: Option<u64>,
     /// Whether another process should have the range then.
     is_for_others: bool,
 }
@@ -78,8 +82,7 @@ pub(crate) struct OwnerTask<A> {
     /// Writes that are durable, and whose entries the last tenure could not change: they are done once a tenure of
     /// this task serves.
     durable: Vec<RequestId>,
-    /// Requests that wait for a tenure.
-    waiting_for_tenure: VecDeque<OwnerCommand>,
+    waiting_for_tenure: WaitingForTenure,
     /// Cache servers that did not answer.
     unreachable: BTreeSet<usize>,
     lost_cache: Option<usize>,
@@ -94,6 +97,7 @@ pub(crate) struct OwnerTask<A> {
     failures: u32,
     ticks: u64,
     stopping: Option<Stopping>,
+    wish: WishToLeave,
     /// Whether the logs may have acknowledged writes that the store lacks, for the next tenure to apply.
     may_have_left: bool,
     /// Whether the last claim found another process.
@@ -124,7 +128,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             peer_leases: PeerLeases::default(),
             holds: BTreeMap::new(),
             durable: Vec::new(),
-            waiting_for_tenure: VecDeque::new(),
+            waiting_for_tenure: WaitingForTenure::default(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
             granted: None,
@@ -133,6 +137,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             failures: 0,
             ticks: 0,
             stopping: None,
+            wish: WishToLeave::default(),
             may_have_left: false,
             was_elsewhere: false,
             refused_until_ms: 0,
@@ -148,8 +153,22 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         }
         while !self.is_done {
             tokio::select! {
-                heard = self.inbox.recv() => heard.into_iter().for_each(|heard| self.hear(heard)),
-                _ = ticks.tick() => self.tick(),
+                heard = self.inbox.recv() => heard.into_iter().for_each(|heard| self.survive(|task| task.hear(heard))),
+                _ = ticks.tick() => self.survive(Self::tick),
+            }
+        }
+    }
+
+    /// A panic ends the tenure as the loss of the range does: the next one begins without anything of it.
+    fn survive(&mut self, step: impl FnOnce(&mut Self)) {
+        if std::panic::catch_unwind(AssertUnwindSafe(|| step(self))).is_err() {
+            error!(range = self.handle.range.0, "the owner of the range has panicked: its tenure ends");
+            self.begins_cold = true;
+            self.failures = self.failures.max(PANIC_FAILURES);
+            self.lose_tenure();
+            self.may_have_left = self.config.policy == Policy::WriteBack;
+            if self.gives_up_draining() {
+                self.finish(None);
             }
         }
     }
@@ -195,15 +214,24 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     }
 
     fn ask(&mut self, heard: OwnerCommand) {
-        // Another owner that holds a lease here and stops waits for its release.
-        let is_release = matches!(heard, OwnerCommand::Peer(_, _, PeerCall::Release, _));
-        if self.active.as_ref().is_none_or(|active| active.is_leaving && !is_release) {
-            self.waiting_for_tenure.push_back(heard);
-            if self.active.is_none() {
+        if let OwnerCommand::Peer(peer, _, PeerCall::Release, _) = heard {
+            self.waiting_for_tenure.withdraw(peer);
+        }
+        match (&self.active, heard) {
+            // Nothing is held here, and perhaps elsewhere: without a reply the caller asks again.
+            (None, OwnerCommand::Peer(_, _, what, _)) if what.is_about_a_held_lease() => {}
+            (None, heard) => {
+                self.waiting_for_tenure.add(self.handle.now_ms(), heard);
                 self.claim();
             }
-            return;
+            (Some(active), heard) if self.waits_for_leaving(active, &heard) => {
+                self.waiting_for_tenure.add(self.handle.now_ms(), heard);
+            }
+            (Some(_), heard) => self.ask_owner(heard),
         }
+    }
+
+    fn ask_owner(&mut self, heard: OwnerCommand) {
         match heard {
             OwnerCommand::Read(query, reply) => {
                 let request = self.requests.add(Waiting::Read(query.clone(), reply, None));

@@ -8,9 +8,9 @@ use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_cache_protocol::ports::Tenure;
 use lacuna_cache_protocol::{Application, Epoch, Event, Owner, WriteOutcome};
 use lacuna_cache_protocol::{Error, Result};
-use tracing::warn;
+use tracing::{error, warn};
 
-use super::{ActiveTenure, Claims, OwnerTask, send_away};
+use super::{ActiveTenure, Claims, OwnerTask};
 use crate::owner::counters::count;
 use crate::owner::error::{logs_missing, same_error};
 use crate::owner::owner_handle::OwnerCommand;
@@ -39,7 +39,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     /// Claims the range, unless a claim is in flight.
     pub(super) fn claim(&mut self) {
         if self.handle.now_ms() < self.refused_until_ms {
-            return send_away(&mut self.waiting_for_tenure, logs_missing);
+            return self.waiting_for_tenure.send_away(logs_missing);
         }
         if std::mem::replace(&mut self.is_claiming, true) {
             return;
@@ -57,6 +57,15 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
 
     pub(super) fn begin_tenure(&mut self, tenure: Tenure, sent_ms: u64) {
         let now = self.handle.now_ms();
+        if let (Some(table), Some(known)) = (&tenure.table, &self.config.table)
+            && table.marks() != known.marks()
+        {
+            error!(
+                range = self.handle.range.0,
+                "the ranges were cut anew for other columns while this dendrite is running: stop it"
+            );
+            return self.give_back(tenure.epoch);
+        }
         // Before this process has seen that ranges were cut anew, it may be granted one of them.
         if let Some(table) = tenure.table.clone() {
             self.take_table(table);
@@ -89,7 +98,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
         let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
-        let (is_published, has_served, is_leaving, is_for_others) = (false, false, false, false);
+        let (is_published, has_served, is_for_others) = (false, false, false);
         self.was_elsewhere = false;
         self.active = Some(ActiveTenure {
             owner,
@@ -99,12 +108,13 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             is_bypass,
             is_published,
             has_served,
-            is_leaving,
+            leaving_since_ms: None,
             is_for_others,
         });
         self.lost_cache = None;
+        self.wish.is_over();
         self.drive(Event::Tick);
-        std::mem::take(&mut self.waiting_for_tenure).into_iter().for_each(|heard| self.ask(heard));
+        self.ask_those_that_waited();
         if self.stopping.is_some() {
             self.leave();
         }
@@ -137,7 +147,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     /// No tenure for now: waiting requests are answered with the reason.
     fn go_without(&mut self, why: impl Fn() -> Error) {
         self.answer_durable(WriteOutcome::Unknown);
-        send_away(&mut self.waiting_for_tenure, why);
+        self.waiting_for_tenure.send_away(why);
         // A range of another process may become free at any moment.
         self.failures = (self.failures + 1).min(MAX_DENIALS.max(self.failures));
     }
@@ -156,6 +166,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         }
         self.drive(Event::Tick);
         self.end_late_holds();
+        self.leave_if_free();
+        self.waiting_for_tenure.send_late_away(self.handle.now_ms(), self.config.request_timeout);
         let Some(active) = &self.active else { return };
         if let Some(lease) = active.tenure.lease_ms
             && self.ticks.is_multiple_of((lease / 30).max(1))
@@ -218,6 +230,11 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     /// Another process has the range. Writes that were sent may have been executed.
     fn abandon(&mut self) {
         warn!(range = self.handle.range.0, "another process has taken the range");
+        self.lose_tenure();
+    }
+
+    /// Ends the tenure without a word to its owner, and claims the next.
+    pub(super) fn lose_tenure(&mut self) {
         self.handle.route.set(None);
         self.look_what_is_left();
         self.active = None;

@@ -171,20 +171,95 @@ impl PeerLeases {
     }
 }
 
-/// Answers the requests that wait for a tenure: there is none here for now.
-pub(super) fn send_away(waiting_for_tenure: &mut VecDeque<OwnerCommand>, why: impl Fn() -> Error) {
-    for heard in std::mem::take(waiting_for_tenure) {
-        match heard {
-            OwnerCommand::Read(_, reply) | OwnerCommand::Verify(_, reply) => {
-                tell(reply, ReadOutcome::Retry, Some(why()), true);
-            }
-            OwnerCommand::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why()), true),
-            OwnerCommand::ReadAll(_, reply) => tell(reply, None, Some(why()), true),
-            OwnerCommand::Hold(.., reply) => tell(reply, None, Some(why()), true),
-            OwnerCommand::Peer(.., reply) => {
-                let _ = reply.send(PeerReply::Refused);
-            }
-            _ => {}
+/// Requests that wait for a tenure, in the order in which they came, and since when.
+#[derive(Debug, Default)]
+pub(super) struct WaitingForTenure(VecDeque<(u64, OwnerCommand)>);
+
+impl WaitingForTenure {
+    pub(super) fn add(&mut self, now_ms: u64, heard: OwnerCommand) {
+        self.0.push_back((now_ms, heard));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them, to be asked anew.
+    pub(super) fn take(&mut self) -> Vec<OwnerCommand> {
+        std::mem::take(&mut self.0).into_iter().map(|(_, heard)| heard).collect()
+    }
+
+    /// Forgets a call of another owner, which does not need the lease any more.
+    pub(super) fn withdraw(&mut self, peer: PeerId) {
+        self.0.retain(|(_, heard)| !matches!(heard, OwnerCommand::Peer(known, ..) if *known == peer));
+    }
+
+    /// Answers all: there is no tenure here for now.
+    pub(super) fn send_away(&mut self, why: impl Fn() -> Error) {
+        self.take().into_iter().for_each(|heard| send_away(heard, why()));
+    }
+
+    /// Answers those that have waited for `patience` as not done: their callers have stopped waiting or soon will.
+    pub(super) fn send_late_away(&mut self, now_ms: u64, patience: u64) {
+        while self.0.front().is_some_and(|(since, _)| now_ms.saturating_sub(*since) >= patience)
+            && let Some((_, heard)) = self.0.pop_front()
+        {
+            send_away(heard, Error::unavailable("the range had no owner in time, or is to be left first"));
         }
+    }
+}
+
+fn send_away(heard: OwnerCommand, why: Error) {
+    match heard {
+        OwnerCommand::Read(_, reply) | OwnerCommand::Verify(_, reply) => {
+            tell(reply, ReadOutcome::Retry, Some(why), true);
+        }
+        OwnerCommand::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why), true),
+        OwnerCommand::ReadAll(_, reply) => tell(reply, None, Some(why), true),
+        OwnerCommand::Hold(.., reply) => tell(reply, None, Some(why), true),
+        OwnerCommand::Peer(.., reply) => {
+            let _ = reply.send(PeerReply::Refused);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lacuna_cache_protocol::{Epoch, Interval, RangeId, Session};
+
+    use super::*;
+
+    fn read() -> (OwnerCommand, oneshot::Receiver<ReadAnswer>) {
+        let (reply, answer) = oneshot::channel();
+        (OwnerCommand::Read(Query::all(0, Interval::all()), reply), answer)
+    }
+
+    #[test]
+    fn requests_that_wait_longer_than_their_callers_are_not_done() {
+        let mut waiting = WaitingForTenure::default();
+        let ((early, mut first), (late, mut second)) = (read(), read());
+        waiting.add(0, early);
+        waiting.add(100, late);
+        waiting.send_late_away(499, 500);
+        assert!(first.try_recv().is_err());
+        waiting.send_late_away(599, 500);
+        let answered = first.try_recv().unwrap();
+        assert!(answered.outcome == ReadOutcome::Retry && answered.is_elsewhere && answered.why.is_some());
+        assert!(second.try_recv().is_err() && !waiting.is_empty());
+    }
+
+    #[test]
+    fn a_call_that_was_released_does_not_wait_any_more() {
+        let peer = |session| PeerId { range: RangeId(1), epoch: Epoch(1), session: Session(session) };
+        let mut waiting = WaitingForTenure::default();
+        for session in [1, 2] {
+            let (reply, _) = oneshot::channel();
+            let lock = PeerCall::Lock(lacuna_cache_protocol::LeaseMode::Shared, Vec::new());
+            waiting.add(0, OwnerCommand::Peer(peer(session), CallId(1), lock, reply));
+        }
+        waiting.withdraw(peer(1));
+        let left = waiting.take();
+        assert!(matches!(left[..], [OwnerCommand::Peer(left, ..)] if left == peer(2)), "{left:?}");
     }
 }

@@ -10,6 +10,8 @@ use lacuna_cache::sql::{Cache, DomainType, Options, Rows, Schema, SqlValue, Tabl
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{Policy, RangeId};
 use lacuna_testkit::servers::Redis;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
 
 pub(crate) const SECRET: &[u8] = b"what all dendrites of the tests know";
 
@@ -26,7 +28,7 @@ pub(crate) struct Dendrites {
     pub(crate) cache: Cache,
     pub(crate) servers: Vec<Server>,
     pub(crate) addresses: Vec<String>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 pub(crate) fn secret() -> Secret {
@@ -61,7 +63,7 @@ impl Dendrites {
         let cache = with(options).open().await.unwrap();
         cache.run_sql("CREATE TABLE slots (id INTEGER PRIMARY KEY, place BIGINT, name TEXT)").await.unwrap();
         let (servers, addresses) = (Vec::new(), Vec::new());
-        let mut dendrites = Self { cache, servers, addresses, _folder: folder };
+        let mut dendrites = Self { cache, servers, addresses, folder };
         for _ in 0..count {
             dendrites.add().await;
         }
@@ -81,7 +83,8 @@ impl Dendrites {
     }
 
     pub(crate) async fn try_dendrite_of(&self, schema: Schema, address: &str) -> Result<Dendrite> {
-        let cuts = schema.cut_before(&[CUT.into()]).unwrap();
+        // Whole, where the first column is of another type.
+        let cuts = schema.cut_before(&[CUT.into()]).or_else(|_| schema.cut_before(&[])).unwrap();
         let ranges = Arc::new(self.cache.shared_ranges(TABLE, &cuts, address).await.unwrap());
         let transport = Arc::new(Net::new(secret(), TABLE));
         let membership = Membership { directory: ranges.clone(), transport, address: address.to_owned() };
@@ -107,6 +110,13 @@ impl Dendrites {
 
     pub(crate) fn counts(&self, place: usize) -> Counts {
         self.dendrite(place).counts()
+    }
+
+    /// The numbers that a statement finds in the database.
+    pub(crate) async fn numbers(&self, sql: &'static str) -> Vec<i64> {
+        let options = SqliteConnectOptions::new().filename(self.folder.path().join("app.db"));
+        let mut other = SqliteConnection::connect_with(&options).await.unwrap();
+        sqlx::query_scalar(sql).fetch_all(&mut other).await.unwrap()
     }
 
     /// The table as a dendrite of this process sees it.

@@ -13,6 +13,8 @@ use crate::cluster::dendrites::{AT_MOST, CUT, Dendrites, connected, places, slot
 use crate::cluster::relay::{Mood, Relay};
 
 const LONG: Duration = Duration::from_secs(600);
+/// Much less than a client waits for an answer, and what a busy machine may take.
+const SOON: Duration = Duration::from_secs(20);
 
 /// Both sides of the cut, as two conditions.
 fn sides(table: &Table) -> [Condition; 2] {
@@ -76,6 +78,35 @@ async fn too_many_or_too_long_results_are_refused_by_name() {
     load.finish().await.unwrap();
     let refused = table.get_any(&sides(&table)).await.unwrap_err();
     assert!(refused.to_string().contains("smaller range"), "{refused}");
+    dendrites.stop().await;
+}
+
+/// They wait for its end, and so does the connection that they fill.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_ends_before_requests_of_its_connection_that_wait_for_it() {
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
+    table.insert(slot(1, 50)).await.unwrap();
+    let mut open = dendrites.cache.transaction().on_all(&table).begin().await.unwrap();
+    open.insert(&table, slot(2, 51)).await.unwrap();
+    // The client sends no more at a time than the connection takes; what it gives up goes on waiting at the dendrite.
+    for round in 0..3 {
+        let mut writers = tokio::task::JoinSet::new();
+        for number in 0..250 {
+            let (table, id) = (table.clone(), 1_000 * (round + 1) + number);
+            let writing = async move { table.insert(slot(id, id)).await };
+            writers.spawn(tokio::time::timeout(Duration::from_millis(300), writing));
+        }
+        while let Some(written) = writers.join_next().await {
+            // Those of the last round find no room.
+            assert!(round == 2 || written.unwrap().is_err(), "it waits for the lease, and is given up");
+        }
+    }
+    open.commit().await.unwrap();
+    let near = dendrites.table_at(0).await;
+    let seen = tokio::time::timeout(SOON, near.get("place", 50..=51)).await.expect("the lease has ended");
+    assert_eq!(places(&seen.unwrap()), [50, 51]);
     dendrites.stop().await;
 }
 

@@ -101,6 +101,29 @@ async fn take_over_from_one_that_stops() -> Duration {
     took
 }
 
+/// Longer than an owner waits for another that says nothing. Without its word the tenure would end, and the load with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dendrite_that_stops_waits_for_leases_that_others_lead_and_gives_its_ranges_back() {
+    let mut dendrites = Dendrites::open(2, Policy::WriteBack).await;
+    dendrites.claim_both_ranges().await;
+    let table = dendrites.table_at(0).await;
+    table.insert(slot(1, 150)).await.unwrap();
+    let holders = "SELECT holder FROM lacuna_lease JOIN lacuna_fence USING (range_id) WHERE name = 'slots#1'";
+    let before = dendrites.numbers(holders).await;
+    assert!(before.len() == 1 && before[0] != 0, "{before:?}");
+    let mut load = table.bulk_load(AT_MOST).await.unwrap();
+    let stopping = tokio::spawn(dendrites.servers.remove(1).stop());
+    tokio::time::sleep(Duration::from_secs(7)).await;
+    assert!(!stopping.is_finished(), "the load goes on");
+    load.insert([slot(2, 151)]).await.unwrap();
+    load.finish().await.unwrap();
+    stopping.await.unwrap().unwrap();
+    // Nobody has it, or its heir.
+    assert_ne!(dendrites.numbers(holders).await, before, "the lease was given back");
+    assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [150, 151]);
+    dendrites.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cut_line_is_made_anew_and_a_lost_write_is_unknown() {
     let dendrites = Dendrites::open(1, Policy::WriteThrough).await;

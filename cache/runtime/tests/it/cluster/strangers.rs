@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use lacuna_cache::cluster::{Client, Server};
+use lacuna_cache::cluster::testing::PeerTransport;
+use lacuna_cache::cluster::{Client, Net, Server};
 use lacuna_cache::sql::{DomainType, Schema};
-use lacuna_cache_protocol::ErrorKind;
-use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::{
+    CallId, Epoch, ErrorKind, LeaseMode, PeerCall, PeerId, PeerReply, Policy, RangeId, Session,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -48,7 +50,7 @@ async fn another_secret_is_refused_on_both_sides() {
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     assert!(refused.to_string().contains("secret"), "{refused}");
     // A caller that guesses learns that the guess is wrong, and not which tables there are.
-    let (code, text) = goodbye(&answer_to(&dendrites.addresses[0], &hello(1, 1)).await);
+    let (code, text) = goodbye(&answer_to(&dendrites.addresses[0], &hello(2, 2)).await);
     assert!(code == 1 && text.contains("does not know the secret") && !text.contains(TABLE), "{text}");
     dendrites.stop().await;
 }
@@ -56,10 +58,10 @@ async fn another_secret_is_refused_on_both_sides() {
 #[tokio::test]
 async fn a_version_that_is_not_spoken_is_refused_by_name() {
     let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
-    for (lowest, highest) in [(0, 0), (2, 2), (3, 9)] {
+    for (lowest, highest) in [(0, 0), (1, 1), (3, 9)] {
         let (code, text) = goodbye(&answer_to(&dendrites.addresses[0], &hello(lowest, highest)).await);
         assert_eq!(code, 4, "unsupported");
-        assert!(text.contains("version 1 ") && text.contains(&format!("{lowest} to {highest}")), "{text}");
+        assert!(text.contains("version 2 ") && text.contains(&format!("{lowest} to {highest}")), "{text}");
     }
     dendrites.stop().await;
 }
@@ -86,7 +88,7 @@ async fn a_dendrite_of_another_version_is_reported_to_the_caller() {
 #[tokio::test]
 async fn noise_closes_the_connection_and_nothing_else() {
     let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
-    let mut damaged = hello(1, 1);
+    let mut damaged = hello(2, 2);
     damaged[20] ^= 1;
     let noise = [
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),
@@ -138,16 +140,59 @@ async fn a_table_that_its_owners_know_otherwise_is_not_read() {
     dendrites.stop().await;
 }
 
-/// Calls between owners have the numbers of columns: another number would be that of no column.
+/// Calls between owners have the numbers of columns, which mean others then, or none.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dendrite_of_more_columns_than_the_ranges_were_cut_for_is_refused() {
+async fn a_dendrite_of_other_columns_than_the_ranges_were_cut_for_is_refused() {
+    let dendrites = Dendrites::open(0, Policy::WriteThrough).await;
+    let cut_for = schema().with_domain("name", DomainType::Text);
+    let first = dendrites.try_dendrite_of(cut_for.clone(), "127.0.0.1:8").await.unwrap();
+    let of_slots = || Schema::new(TABLE, "id");
+    let others = [
+        (
+            "another order",
+            of_slots().with_domain("name", DomainType::Text).with_domain("place", DomainType::Integer),
+        ),
+        (
+            "another type",
+            of_slots().with_domain("place", DomainType::Unsigned).with_domain("name", DomainType::Text),
+        ),
+        (
+            "another column",
+            of_slots().with_domain("place", DomainType::Integer).with_domain("id", DomainType::Integer),
+        ),
+        ("fewer", schema()),
+        ("more", cut_for.clone().with_domain("id", DomainType::Integer)),
+    ];
+    for (about, other) in others {
+        let refused = dendrites.try_dendrite_of(other, "127.0.0.1:9").await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{about}: {refused}");
+        assert!(refused.to_string().contains("cut for 2 registered columns"), "{about}: {refused}");
+        assert!(refused.to_string().contains("lacuna_cut"), "{about}: {refused}");
+    }
+    let again = dendrites.try_dendrite_of(cut_for, "127.0.0.1:9").await.unwrap();
+    again.stop().await.unwrap();
+    first.stop().await.unwrap();
+    dendrites.stop().await;
+}
+
+/// One that was started before the ranges were cut anew, for example.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dendrites_of_other_columns_do_not_speak_to_each_other() {
     let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
-    let more = schema().with_domain("id", DomainType::Integer);
-    let refused = dendrites.try_dendrite_of(more, "127.0.0.1:9").await.unwrap_err();
+    let range = RangeId(1);
+    dendrites.claim(0, range).await;
+    let table = dendrites.dendrite(0).table();
+    let peer = PeerId { range: RangeId(0), epoch: Epoch(1), session: Session(1) };
+    let call = async |marks: &[u64], what: PeerCall| {
+        let net = Net::new(secret(), TABLE);
+        net.register(marks);
+        net.peer(&dendrites.addresses[0], range, peer, CallId(1), what).await
+    };
+    let lock = PeerCall::Lock(LeaseMode::Shared, table.intervals(range));
+    let refused = call(&[table.marks()[0] + 1], lock.clone()).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
-    assert!(refused.to_string().contains("cut for 1 registered columns, and here are 2"), "{refused}");
-    let table = dendrites.table_at(0).await;
-    table.insert(slot(1, 7)).await.unwrap();
-    assert_eq!(table.get("place", 0..=9).await.unwrap().len(), 1);
+    assert!(refused.to_string().contains("other columns"), "{refused}");
+    assert!(matches!(call(table.marks(), lock).await, Ok(PeerReply::Held(_))));
+    assert!(matches!(call(table.marks(), PeerCall::Release).await, Ok(PeerReply::Released)));
     dendrites.stop().await;
 }

@@ -86,7 +86,7 @@ async fn one_process_has_a_range_and_epochs_rise() {
     let first = claim(&a, RANGE).await.unwrap();
     assert_eq!(
         (first.epoch, first.cache, first.serve_after_ms, first.lease_ms),
-        (Epoch(1_024), 0, 0, Some(SERVED_MS))
+        (Epoch(262_144), 0, 0, Some(SERVED_MS))
     );
     assert_eq!(claim(&b, RANGE).await, None);
     assert!(a.renew(RANGE, first.epoch).await.unwrap() && !b.renew(RANGE, first.epoch).await.unwrap());

@@ -31,6 +31,7 @@ mod shared_rows;
 mod statements;
 mod storms;
 mod strangers;
+mod tenures;
 mod transactions;
 mod types;
 mod values;
