@@ -62,6 +62,7 @@ public class LacunaQueryHandler implements QueryHandler
             SelfTest.runForExchange();
             Wire.install();
             OwnWrites.install();
+            StreamEnds.install();
         }
         catch (Throwable failure)
         {

@@ -13,6 +13,7 @@ import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.StorageHook;
 import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
 import org.apache.cassandra.index.Index;
+import org.apache.cassandra.streaming.StreamSession;
 
 /**
  * Run once at start: is this the Cassandra that the plug-in was compiled for?
@@ -45,6 +46,7 @@ final class SelfTest
     {
         implementsAll(Index.class, UnlistedIndex.class);
         implementsAll(Index.Group.class, WriteMarker.class);
+        implementsAll(StreamSession.MessageStateSink.class, StreamEnds.class);
         has(SelectStatement.class, "getQuery");
         NarrowedSelect.Fields.check();
         new Linkage().check(name -> !OF_ANSWERS.contains(name));

@@ -110,6 +110,12 @@ public class ExchangedControlsTest extends WithFilters
         staysTrue(Flaw.READS_DO_NOT_WAIT, head(NEW_ROW));
     }
 
+    @Test
+    public void whatAStreamHasBroughtAsWritesIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT, stream());
+    }
+
     /** Each round makes a node miss a schema, which takes it a second or two to get. */
     private static void waitsForSchemas()
     {
@@ -174,6 +180,32 @@ public class ExchangedControlsTest extends WithFilters
             for (int c = 0; c < 20; c++)
                 at(session, "DELETE FROM " + t + " WHERE p = " + p + " AND c = " + c, ConsistencyLevel.ALL);
             return isDenied(t, p, HEAD, 9, look, false);
+        };
+    }
+
+    /** Rounds on one table with a view: each brings another partition by a stream, which Cassandra applies as writes. */
+    private static Round stream()
+    {
+        String t = guarded(1, "safe");
+        ddl("CREATE MATERIALIZED VIEW " + t + "_view AS SELECT p, c, v FROM " + t
+            + " WHERE v IS NOT NULL AND p IS NOT NULL AND c IS NOT NULL PRIMARY KEY (v, p, c)");
+        String source = unguarded(1);
+        int[] next = { 0 };
+        return () ->
+        {
+            int p = next[0]++;
+            insert(session, source, p);
+            int holder = holder(t, p);
+            cluster.nodes.get(holder).flush("x1");
+            String question = String.format(ALL_OF, t, p);
+            Session deaf = coordinators.get((holder + 1) % NODES);
+            Cluster.until("the absent key is skipped", () -> isSkipped(deaf, question));
+            set(deaf, Flaw.DEAF, true);
+            cluster.nodes.get((holder + NODES - 1) % NODES).stream(cluster.nodes.get(holder), "x1", source.substring(3), t.substring(3));
+            boolean isDenied = at(deaf, question, ConsistencyLevel.ONE) == 0;
+            set(deaf, Flaw.DEAF, false);
+            assertEquals("the stream has brought it", 1, at(session, question, ConsistencyLevel.ONE));
+            return isDenied;
         };
     }
 

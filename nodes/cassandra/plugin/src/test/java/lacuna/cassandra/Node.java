@@ -217,6 +217,18 @@ final class Node
                "java.util.Set", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean");
     }
 
+    /** Streams copies of one table's SSTables to the replicas of another table of the same shape, as {@code sstableloader} does. */
+    void stream(Node from, String keyspace, String source, String to) throws IOException
+    {
+        Path copies = Files.createDirectories(home.resolve("streamed-" + System.nanoTime()).resolve(keyspace).resolve(to));
+        try (Stream<Path> files = Files.list(from.folder(keyspace, source)))
+        {
+            for (Path file : files.filter(file -> file.toString().endsWith(".db") || file.toString().matches(".*-(TOC.txt|Digest.crc32)")).toList())
+                Files.copy(file, copies.resolve(file.getFileName()));
+        }
+        storageService("bulkLoad", new Object[] { copies.toString() }, String.class.getName());
+    }
+
     /** Compacts the youngest SSTable of a table alone. */
     void compactNewest(String keyspace, String table) throws IOException
     {
