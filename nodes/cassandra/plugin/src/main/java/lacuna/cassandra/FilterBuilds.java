@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.db.memtable.Memtable;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * When a table's filter is filled from what is on disk: at first, with what was streamed, and anew after a truncation, when
@@ -20,10 +22,14 @@ import org.apache.cassandra.io.sstable.format.SSTableReader;
  * <p>A filter that grows with its table has more false positives. One that holds more than twice as many keys as it was made for is
  * also built anew, so a table that began empty costs one build each time it has become two and a half times as large.
  *
+ * <p>A first build that fails is tried again when SSTables have changed, and after a while ({@link FailedBuilds}): until one succeeds, nothing
+ * is skipped for what this node holds.
+ *
  * <p>Builds read no faster than compactions may, and as many at once as there may be compactions, but at most four.
  */
 final class FilterBuilds
 {
+    private static final Logger LOGGER = LoggerFactory.getLogger(FilterBuilds.class);
     private static final int READY = 0;
     private static final int REBUILT = 1;
     private static final int GIVEN_UP = 3;
@@ -33,6 +39,9 @@ final class FilterBuilds
     /** Of {@link TableFilter#number}: the capacity that the filter needs if it is outgrown, else 0. */
     private static final int NEEDED = 5;
     private static final int MAX_BUILDERS = 4;
+
+    /** Of the build after which other nodes may rely on the filter; changed on the thread of the table's builds. */
+    private enum FirstBuild { AHEAD, FAILED, DONE }
 
     /** Made with the first build: Cassandra has read its settings by then. */
     private static final class Builders
@@ -47,6 +56,8 @@ final class FilterBuilds
 
     private final TableFilter filter;
     final FilterContents contents;
+    private volatile FirstBuild first = FirstBuild.AHEAD;
+    private final FailedBuilds failures = new FailedBuilds();
     /** The last of the table's builds: they come one after the other, those of other tables beside them. */
     private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
     private final AtomicBoolean isLookedAt = new AtomicBoolean();
@@ -74,11 +85,24 @@ final class FilterBuilds
     /** Shows the filter to others, once all that is there has been read. */
     private void build()
     {
-        if (!filter.isUsed() || !fill(0, READY))
+        if (first == FirstBuild.DONE || !filter.isUsed())
             return;
+        if (!fill(0, READY))
+        {
+            first = FirstBuild.FAILED;
+            return;
+        }
+        first = FirstBuild.DONE;
         contents.filled();
         proveAgain();
         contents.save(false);
+    }
+
+    /** Why other nodes may not rely on the filter although it was to be built; null if they may, or the build is ahead. */
+    String problem()
+    {
+        String cause = failures.cause();
+        return first == FirstBuild.FAILED && cause != null ? "its filter cannot be built, which is tried again: " + cause : null;
     }
 
     /** Keys proven dead during the build, as in the replay of the commit log, became live again in the filter by their keys on disk. */
@@ -109,7 +133,7 @@ final class FilterBuilds
             later(() ->
             {
                 isLookedAt.set(false);
-                if (isMostlyGone())
+                if (first == FirstBuild.FAILED || isMostlyGone())
                     refill();
             });
     }
@@ -118,6 +142,8 @@ final class FilterBuilds
     void lookAfter()
     {
         growIfNeeded();
+        if (first == FirstBuild.FAILED && failures.isDue(Exchange.now()))
+            later(this::build);
         if (contents.isToBeSaved())
             later(() -> contents.save(false));
     }
@@ -130,7 +156,7 @@ final class FilterBuilds
 
     private void growIfNeeded()
     {
-        if (filter.number(null, NEEDED) <= worthATry || !isGrowing.compareAndSet(false, true))
+        if (first == FirstBuild.FAILED || filter.number(null, NEEDED) <= worthATry || !isGrowing.compareAndSet(false, true))
             return;
         later(() ->
         {
@@ -168,6 +194,12 @@ final class FilterBuilds
 
     private void refill(long capacity)
     {
+        if (first == FirstBuild.FAILED)
+        {
+            // A filter that was never published would not be after this either.
+            build();
+            return;
+        }
         // The table may take part no more since it was asked for.
         if (!filter.beginRebuild(capacity))
             return;
@@ -193,15 +225,26 @@ final class FilterBuilds
             Waits.current().afterBuild();
             if (!filter.finish(finish))
                 return false;
+            failures.end();
             namesPerPartition = Math.max(1.0 / filter.sample(), (double) filter.number(null, 0) / Math.max(1, partitions()));
             return true;
         }
         catch (Exception unreadable)
         {
-            // A damaged SSTable, or a table that is being dropped. The filter stays as it was: unseen, or holding more.
-            Lacuna.COUNTERS.buildsFailed.increment();
+            // A damaged SSTable, a full disk, or a table that is being dropped. The filter stays as it was: unseen, or holding more.
+            if (filter.isUsed())
+                failed(unreadable);
             return false;
         }
+    }
+
+    private void failed(Throwable failure)
+    {
+        Lacuna.COUNTERS.buildsFailed.increment();
+        if (failures.add(failure, Exchange.now()))
+            LOGGER.warn("Lacuna: the node filter of {}.{} cannot be built; {}", filter.table.getKeyspaceName(), filter.table.getTableName(),
+                        first == FirstBuild.DONE ? "the one that it has goes on to serve" : "no read that concerns this node is skipped until a build succeeds",
+                        failure);
     }
 
     /**

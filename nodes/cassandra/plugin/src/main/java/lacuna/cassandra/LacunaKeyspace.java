@@ -111,6 +111,7 @@ final class LacunaKeyspace
             {
                 rows.row(guard.table.getKeyspaceName(), guard.table.getTableName())
                     .column("options", guard.options.given.toString())
+                    .column("problem", guard.filter.builds.problem())
                     .column("partitions", (long) guard.keyCount())
                     .column("bytes", guard.bytes())
                     .column("max_bytes", guard.options.maxBytes);

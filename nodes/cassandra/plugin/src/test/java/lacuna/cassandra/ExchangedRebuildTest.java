@@ -6,6 +6,7 @@ import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -123,6 +124,83 @@ public class ExchangedRebuildTest extends WithFilters
         becomesKnown("reads_skipped", t);
         for (int p = 0; p < MANY + 100; p += 50)
             assertEquals("key " + p, p < MANY ? 1 : 0, all(coordinators.get(p / 50 % NODES), t, p));
+    }
+
+    /** It fails on every node; the compaction that follows is what a scrub would be. */
+    @Test
+    public void aFirstBuildThatFailedIsTriedAgainWhenSstablesChange() throws Exception
+    {
+        String t = unguarded(2);
+        for (int p = 0; p < KEPT; p++)
+            at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)", ConsistencyLevel.ALL);
+        cluster.flush(t.substring(0, 2));
+        try
+        {
+            switchEverywhere(Flaw.BUILDS_FAIL, true);
+            index(t, "safe");
+            for (Session node : coordinators)
+                soon("its problem is shown", () -> problem(node, t).contains("its filter cannot be built, which is tried again: java.lang.IllegalStateException: planted"));
+            for (Session node : coordinators)
+            {
+                assertTrue(counter(node, "filter_builds_failed") > 0);
+                assertFalse(isCounted(node, "reads_skipped", t, 1_000_000));
+            }
+            for (Node node : cluster.nodes)
+                assertTrue(node.log().contains("the node filter of " + t + " cannot be built; no read that concerns this node is skipped"));
+        }
+        finally
+        {
+            switchEverywhere(Flaw.BUILDS_FAIL, false);
+        }
+        cluster.compact(t.substring(0, 2));
+        becomesKnown("reads_skipped", t);
+        for (Session node : coordinators)
+        {
+            assertEquals("", problem(node, t));
+            for (int p = 0; p < KEPT; p++)
+                assertEquals("key " + p, 1, all(node, t, p));
+        }
+    }
+
+    @Test
+    public void aRebuildThatFailsIsGivenUp() throws Exception
+    {
+        String t = guarded(2, "safe");
+        becomesKnown("reads_skipped", t);
+        long[] before = coordinators.stream().mapToLong(node -> counter(node, "filter_builds_failed")).toArray();
+        try
+        {
+            switchEverywhere(Flaw.BUILDS_FAIL, true);
+            at(session, "TRUNCATE " + t, ConsistencyLevel.ALL);
+            for (int i = 0; i < NODES; i++)
+            {
+                Session node = coordinators.get(i);
+                long failed = before[i];
+                soon("the build fails", () -> counter(node, "filter_builds_failed") > failed);
+                assertEquals("the filter serves", "", problem(node, t));
+            }
+        }
+        finally
+        {
+            switchEverywhere(Flaw.BUILDS_FAIL, false);
+        }
+        becomesKnown("reads_skipped", t);
+    }
+
+    private static void soon(String what, BooleanSupplier holds) throws InterruptedException
+    {
+        for (int attempt = 0; !holds.getAsBoolean(); attempt++)
+        {
+            assertTrue("never: " + what, attempt < 600);
+            Thread.sleep(50);
+        }
+    }
+
+    private static String problem(Session node, String t)
+    {
+        Row row = node.execute("SELECT problem FROM lacuna.tables WHERE keyspace_name = '" + t.substring(0, 2) + "' AND table_name = '"
+                               + t.substring(3) + "'").one();
+        return row == null || row.isNull(0) ? "" : row.getString(0);
     }
 
     @Test

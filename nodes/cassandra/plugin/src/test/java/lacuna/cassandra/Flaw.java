@@ -36,7 +36,9 @@ enum Flaw
     /** Builds of filters stand still before they begin: a fault of the disk. */
     BUILDS_DO_NOT_BEGIN,
     /** The same when they have read everything. */
-    BUILDS_DO_NOT_END;
+    BUILDS_DO_NOT_END,
+    /** Builds of filters fail: a damaged file. */
+    BUILDS_FAIL;
 
     private static final long LOOK_AGAIN_NANOS = 10_000_000;
 

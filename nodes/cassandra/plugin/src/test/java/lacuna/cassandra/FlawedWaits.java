@@ -67,6 +67,8 @@ final class FlawedWaits extends Waits
     void beforeBuild()
     {
         Flaw.BUILDS_DO_NOT_BEGIN.await();
+        if (Flaw.BUILDS_FAIL.isOn())
+            throw new IllegalStateException("planted");
     }
 
     @Override
