@@ -229,9 +229,9 @@ final class FilterBuilds
             namesPerPartition = Math.max(1.0 / filter.sample(), (double) filter.number(null, 0) / Math.max(1, partitions()));
             return true;
         }
-        catch (Exception unreadable)
+        catch (Throwable unreadable)
         {
-            // A damaged SSTable, a full disk, or a table that is being dropped. The filter stays as it was: unseen, or holding more.
+            // A damaged SSTable, a full disk, or a table that is being dropped, of which some are Errors in Cassandra. The filter stays as it was: unseen, or holding more.
             if (filter.isUsed())
                 failed(unreadable);
             return false;
@@ -266,7 +266,7 @@ final class FilterBuilds
             }
             contents.loaded(sstables);
         }
-        catch (Exception unreadable)
+        catch (Throwable unreadable)
         {
             if (filter.isUsed())
                 Exchange.fail("streamed SSTable", unreadable);

@@ -83,7 +83,7 @@ final class FilterContents
             restored = file.sstables();
             Lacuna.COUNTERS.filtersRestored.increment();
         }
-        catch (IOException | RuntimeException unusable)
+        catch (Throwable unusable)
         {
             // Then every SSTable is read.
             LOGGER.warn("Lacuna: the saved filter {} cannot be used", filter.name().in(folder()), unusable);
@@ -156,6 +156,7 @@ final class FilterContents
             return;
         try
         {
+            Waits.current().beforeSave();
             savedAt = System.nanoTime();
             savedState = state();
             ColumnFamilyStore table = filter.table;
@@ -172,8 +173,9 @@ final class FilterContents
             new SavedFilter(filter.name(), isWhole, names, bytes).write(folder());
             FileUtils.clean(bytes);
         }
-        catch (IOException | RuntimeException failure)
+        catch (Throwable failure)
         {
+            // Such as an OutOfMemoryError for the buffer: at the end of a node the filters of other tables are still to be saved.
             LOGGER.warn("Lacuna: a filter cannot be saved as {}: after a restart all SSTables are read", filter.name().in(folder()), failure);
         }
     }

@@ -10,6 +10,7 @@ import org.apache.cassandra.db.ReadExecutionController;
 import org.apache.cassandra.db.SinglePartitionReadCommand;
 import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.rows.UnfilteredRowIterator;
+import org.apache.cassandra.io.FSError;
 import org.apache.cassandra.utils.FBUtilities;
 import org.apache.cassandra.utils.concurrent.OpOrder;
 
@@ -111,7 +112,7 @@ final class Prover
         {
             proven = proof.get();
         }
-        catch (RuntimeException unreadable)
+        catch (RuntimeException | FSError unreadable)
         {
             Lacuna.COUNTERS.proofsFailed.increment();
         }
@@ -140,7 +141,7 @@ final class Prover
         {
             dead = read(proposal);
         }
-        catch (RuntimeException unreadable)
+        catch (RuntimeException | FSError unreadable)
         {
             // The table may just have been dropped, or an SSTable be damaged: the next client that reads it gets the error.
             Lacuna.COUNTERS.proofsFailed.increment();

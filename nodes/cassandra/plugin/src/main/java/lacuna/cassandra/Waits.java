@@ -71,4 +71,7 @@ class Waits
 
     /** Called when a build has read everything. */
     void afterBuild() {}
+
+    /** Called before a filter is written to its file. */
+    void beforeSave() {}
 }

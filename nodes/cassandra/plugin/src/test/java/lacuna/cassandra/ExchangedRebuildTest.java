@@ -139,7 +139,7 @@ public class ExchangedRebuildTest extends WithFilters
             switchEverywhere(Flaw.BUILDS_FAIL, true);
             index(t, "safe");
             for (Session node : coordinators)
-                soon("its problem is shown", () -> problem(node, t).contains("its filter cannot be built, which is tried again: java.lang.IllegalStateException: planted"));
+                soon("its problem is shown", () -> problem(node, t).contains("its filter cannot be built, which is tried again: java.lang.AssertionError: planted"));
             for (Session node : coordinators)
             {
                 assertTrue(counter(node, "filter_builds_failed") > 0);

@@ -37,8 +37,10 @@ enum Flaw
     BUILDS_DO_NOT_BEGIN,
     /** The same when they have read everything. */
     BUILDS_DO_NOT_END,
-    /** Builds of filters fail: a damaged file. */
-    BUILDS_FAIL;
+    /** Builds of filters fail, with an error as Cassandra's assertions have it: a damaged file. */
+    BUILDS_FAIL,
+    /** The next filter is not written to its file, for want of memory. */
+    A_SAVE_FAILS;
 
     private static final long LOOK_AGAIN_NANOS = 10_000_000;
 

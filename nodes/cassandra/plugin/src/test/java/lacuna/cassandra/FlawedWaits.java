@@ -68,7 +68,16 @@ final class FlawedWaits extends Waits
     {
         Flaw.BUILDS_DO_NOT_BEGIN.await();
         if (Flaw.BUILDS_FAIL.isOn())
-            throw new IllegalStateException("planted");
+            throw new AssertionError("planted");
+    }
+
+    @Override
+    void beforeSave()
+    {
+        if (!Flaw.A_SAVE_FAILS.isOn())
+            return;
+        Flaw.A_SAVE_FAILS.switchTo(false);
+        throw new OutOfMemoryError("planted");
     }
 
     @Override

@@ -19,6 +19,7 @@ import org.junit.Test;
 public class RestoredFilterTest
 {
     private static final String TABLE = "k.guarded";
+    private static final String[] TWO = { "k.one", "k.two" };
     private static final int KEYS = 200;
     private static final int DELETED = 20;
     private static final String[] PROPERTIES = OnOneCluster.PROPERTIES;
@@ -73,6 +74,57 @@ public class RestoredFilterTest
             assertEquals(0, second("filters_restored"));
             assertTrue("all are read", second("sstables_loaded") > 0);
             isRight(KEYS + 150);
+        }
+    }
+
+    /** Of two tables with new rows, one is saved at the stop, whichever comes first. */
+    @Test
+    public void aSaveThatFailsAtTheEndKeepsNoOtherFromItsFile() throws Exception
+    {
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("saved-" + System.nanoTime());
+        try (Cluster running = new Cluster(work, 1).start(true, PROPERTIES))
+        {
+            cluster = running;
+            Node node = cluster.nodes.get(0);
+            Session own = cluster.session(node);
+            cluster.schema(own, "CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+            for (String table : TWO)
+            {
+                cluster.schema(own, "CREATE TABLE " + table + " (p int PRIMARY KEY, v int)");
+                cluster.schema(own, TakingPart.begin(table, "mode=safe back_off=1"));
+            }
+            Cluster.until("both builds are saved", () -> savedFilters(node) == 2);
+            for (String table : TWO)
+                WithFilters.at(own, "INSERT INTO " + table + " (p, v) VALUES (1, 1)", ConsistencyLevel.ONE);
+            WithFilters.set(own, Flaw.A_SAVE_FAILS, true);
+            node.stop();
+            node.start(true, PROPERTIES);
+            cluster.awaitAll();
+            WithFilters.answersAgain(own);
+            Cluster.until("the filters are there", () -> WithFilters.counter(own, "sstables_loaded") > 0);
+            assertEquals(2, WithFilters.counter(own, "filters_restored"));
+            for (String table : TWO)
+            {
+                assertEquals(1, WithFilters.read(own, table, 1));
+                for (int attempt = 0; !WithFilters.isCounted(own, "reads_skipped", table, 2); attempt++)
+                {
+                    assertTrue("never skipped", attempt < 600);
+                    Thread.sleep(50);
+                }
+            }
+            assertEquals("of the table whose save failed", 1, WithFilters.counter(own, "sstables_loaded"));
+        }
+    }
+
+    private static int savedFilters(Node node)
+    {
+        try
+        {
+            return node.savedFilters().size();
+        }
+        catch (IOException notYet)
+        {
+            return 0;
         }
     }
 
