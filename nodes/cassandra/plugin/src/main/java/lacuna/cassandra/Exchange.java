@@ -138,12 +138,20 @@ final class Exchange
 
     static void fail(String where, Throwable failure)
     {
+        if (end(where, failure))
+            Lacuna.COUNTERS.failures.increment();
+    }
+
+    /** For a failure that is counted already; whether it was active until now. */
+    static boolean end(String where, Throwable failure)
+    {
         if (!active)
-            return;
+            return false;
         LOGGER.error("Lacuna: the exchange of node filters is inactive until this node restarts: {} failed", where, failure);
         reason = where + ": " + failure;
         failedAt = Math.max(1, now());
         active = false;
+        return true;
     }
 
     /** The answer of a native call that did not fail. */

@@ -96,14 +96,16 @@ final class Lacuna
         return reason;
     }
 
-    /** Anything unexpected: from now on this node behaves as without the plug-in, until it is restarted. */
+    /** Anything unexpected: from now on this node behaves as without the plug-in, until it is restarted. Later failures may follow from the first. */
     static void fail(String where, Throwable failure)
     {
         COUNTERS.failures.increment();
         if (active)
+        {
             LOGGER.error("Lacuna is inactive until this node restarts: {} failed", where, failure);
-        reason = where + ": " + failure;
-        active = false;
-        Exchange.fail(where, failure);
+            reason = where + ": " + failure;
+            active = false;
+        }
+        Exchange.end(where, failure);
     }
 }

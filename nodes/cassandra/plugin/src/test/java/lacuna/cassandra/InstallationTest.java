@@ -24,6 +24,7 @@ public class InstallationTest
             Row exchange = session.execute("SELECT * FROM lacuna.switches WHERE name = 'exchange'").one();
             assertFalse(exchange.toString(), exchange.getBool("active"));
             assertTrue(exchange.toString(), exchange.getString("reason").contains(Installation.HOOK));
+            assertEquals("it is counted", 1, WithFilters.counter(session, "failures"));
             writesAreSeen(cluster, session);
         }
     }
