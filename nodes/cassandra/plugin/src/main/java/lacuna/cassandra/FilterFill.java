@@ -68,14 +68,14 @@ final class FilterFill
                     long[] hash = TableFilter.hash(partition.partitionKey());
                     if (filter.isInSample(hash))
                         filter.each(partition, (hasPlace, place) -> filter.load(hash, hasPlace, place, isRebuild));
-                    pace.read(onDisk(sstable, partitions.getBytesScanned()));
+                    pace.read(onDisk(partitions.getBytesScanned(), sstable.onDiskLength(), sstable.uncompressedLength()));
                 }
         }
     }
 
-    /** About how many bytes of the file hold this much of its data. */
-    private static long onDisk(SSTableReader sstable, long bytes)
+    /** About how many bytes of a file of this length hold this much of its data. The product of two lengths may have no number. */
+    static long onDisk(long bytes, long onDiskLength, long uncompressedLength)
     {
-        return bytes * sstable.onDiskLength() / Math.max(1, sstable.uncompressedLength());
+        return (long) ((double) bytes / Math.max(1, uncompressedLength) * onDiskLength);
     }
 }
