@@ -25,6 +25,24 @@ fn absent_is_empty_and_present_is_not() {
     }
 }
 
+/// Files may arrive around a rebuild. One that is there when the rebuild lists its files, after it began, is read by the rebuild.
+#[test]
+fn a_key_of_a_file_that_arrives_during_a_rebuild_is_in_the_new_filter() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].load(TABLE, partition(1), None);
+    pair.nodes[1].begin_rebuild(TABLE, 300, 0.01);
+    pair.nodes[1].load(TABLE, partition(2), None);
+    pair.nodes[1].rebuild_key(TABLE, partition(1), None);
+    pair.nodes[1].load(TABLE, partition(3), None);
+    pair.nodes[1].finish_rebuild(TABLE);
+    pair.nodes[1].load(TABLE, partition(4), None);
+    pair.settle();
+    for key in 1..=4 {
+        assert_eq!(pair.decide(key), Decision::Forward(Reason::MayBeLive), "{key}");
+    }
+    assert_eq!(pair.decide(5), Decision::Empty);
+}
+
 #[test]
 fn everything_but_a_plain_first_page_goes_on() {
     let mut pair = Pair::new(SAFE, None);

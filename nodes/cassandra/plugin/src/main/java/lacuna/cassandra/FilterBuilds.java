@@ -258,12 +258,9 @@ final class FilterBuilds
         try
         {
             Waits.current().beforeLoad();
+            // A rebuild that began before takes these keys too, as it takes writes; one that begins later lists the SSTables, which are live.
             for (SSTableReader sstable : sstables)
-            {
-                // A rebuild under way may have listed the SSTables before.
                 FilterFill.with(filter, sstable, 0, Pace.FREE);
-                FilterFill.with(filter, sstable, 1, Pace.FREE);
-            }
             contents.loaded(sstables);
         }
         catch (Throwable unreadable)

@@ -138,8 +138,14 @@ public class ExchangedWritesTest extends WithFilters
         cluster.flush(source.substring(0, 2));
         String t = guarded(2, "safe");
         becomesKnown("reads_skipped", t);
-        for (Node node : cluster.nodes)
+        for (int i = 0; i < NODES; i++)
+        {
+            Node node = cluster.nodes.get(i);
+            long before = counter(coordinators.get(i), "sstables_loaded");
             node.importSstables(t.substring(0, 2), source.substring(3), t.substring(3));
+            assertEquals("each is read once", before + Upkeep.sstables(node, t.substring(0, 2), source.substring(3)),
+                         counter(coordinators.get(i), "sstables_loaded"));
+        }
         // An import ends when every node that relies on this one knows the imported keys.
         for (Session coordinator : coordinators)
             for (int p = 0; p < PRESENT; p++)

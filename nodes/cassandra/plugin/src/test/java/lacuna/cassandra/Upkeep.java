@@ -62,6 +62,12 @@ final class Upkeep
         return (Long) node.jmx.attribute(space, "Count");
     }
 
+    /** How many SSTables a table has there. */
+    static int sstables(Node node, String keyspace, String table)
+    {
+        return (Integer) node.jmx.attribute(METRICS + "Table,keyspace=" + keyspace + ",scope=" + table + ",name=LiveSSTableCount", "Value");
+    }
+
     /** Drops what the node holds no range of any more. */
     static void cleanUp(Node node, String keyspace)
     {
