@@ -25,13 +25,13 @@ final class Exchange
     private static final Logger LOGGER = LoggerFactory.getLogger(Exchange.class);
 
     /** Milliseconds between exchanges. */
-    private static final long INTERVAL = Long.getLong("lacuna.interval_millis", 1_000);
+    private static final long INTERVAL = Setting.of("lacuna.interval_millis", 1_000, 10, 60_000);
     /** The longest lease that any life of this node has granted, as in the library: after a start, nothing is acknowledged for this long. */
     static final long MAX_LEASE = 5_000;
-    /** Milliseconds that others may rely on this node; below Cassandra's write timeout of two seconds. */
-    static final long LEASE = Math.min(MAX_LEASE, Long.getLong("lacuna.lease_millis", 1_500));
+    /** Milliseconds that others may rely on this node; below Cassandra's write timeout of two seconds. A third of it passes between requests. */
+    static final long LEASE = Setting.of("lacuna.lease_millis", 1_500, 100, MAX_LEASE);
     /** Memory of the copies of others' filters, for each mode. */
-    private static final long COPY_BYTES = Long.getLong("lacuna.copy_bytes", 1L << 30);
+    private static final long COPY_BYTES = Setting.of("lacuna.copy_bytes", 1L << 30, 1 << 20, 1L << 40);
     private static final long DAMAGED = 2;
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long HOLDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);

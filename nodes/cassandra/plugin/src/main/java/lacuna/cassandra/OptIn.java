@@ -17,7 +17,8 @@ import org.apache.cassandra.schema.TableMetadata;
  */
 final class OptIn
 {
-    private static final Pattern BEGINNING = Pattern.compile("\\[lacuna(?![a-zA-Z0-9_])");
+    /** Also of mistakes such as {@code [Lacuna mode=safe]}. */
+    private static final Pattern BEGINNING = Pattern.compile("\\[\\s*lacuna(?![a-zA-Z0-9_])", Pattern.CASE_INSENSITIVE);
     private static final Pattern WHOLE = Pattern.compile("\\[lacuna((?:\\s+[a-z_]+=[^\\s=\\[\\]]+)*)\\s*\\]");
 
     private OptIn() {}

@@ -35,6 +35,9 @@ final class TableOptions
 {
     private static final Map<String, Long> DEFAULTS = Map.of("back_off", 64L, "bytes", 16L << 20, "filter_bytes", 256L << 20,
                                                                "learn_every", 32L, "rows", 10_000L, "sample", 16L);
+    /** Of less nothing can be kept. */
+    private static final long MIN_BYTES = 1_024;
+    private static final Map<String, Long> LEAST = Map.of("back_off", 1L, "bytes", MIN_BYTES, "filter_bytes", MIN_BYTES, "learn_every", 0L, "rows", 1L, "sample", 1L);
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers", "bucket", "origin");
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
@@ -61,7 +64,7 @@ final class TableOptions
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
         sample = sample(given.containsKey("sample"), Math.toIntExact(values.get("sample")));
-        backOff = backOff(Math.toIntExact(values.get("back_off")));
+        backOff = Math.toIntExact(values.get("back_off"));
         maxBytes = values.get("bytes");
         maxFilterBytes = values.get("filter_bytes");
         bucket = BucketWidth.of(given.getOrDefault("bucket", "0"), given.getOrDefault("origin", "0"));
@@ -85,16 +88,7 @@ final class TableOptions
     {
         if (isGiven && mode != Mode.SHADOW)
             throw new ConfigurationException("sample is for mode shadow: every other mode needs all partitions");
-        if (value < 1)
-            throw new ConfigurationException("sample must be at least 1, not " + value);
         return mode == Mode.SHADOW ? value : 1;
-    }
-
-    private static int backOff(int value)
-    {
-        if (value < 1)
-            throw new ConfigurationException("back_off must be at least 1, not " + value);
-        return value;
     }
 
     private static boolean ofReplicasOnly(String value)
@@ -115,6 +109,9 @@ final class TableOptions
     {
         if (!value.matches("[0-9]{1,9}"))
             throw new ConfigurationException(name + " must be a whole number of at most nine digits, not " + value);
-        return Long.parseLong(value);
+        long number = Long.parseLong(value);
+        if (number < LEAST.get(name))
+            throw new ConfigurationException(name + " must be at least " + LEAST.get(name) + ", not " + number);
+        return number;
     }
 }

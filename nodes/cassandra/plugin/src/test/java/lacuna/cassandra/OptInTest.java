@@ -25,7 +25,7 @@ public class OptInTest
     @Test
     public void otherCommentsSayNothing()
     {
-        for (String comment : new String[] { "", "lacuna mode=safe", "[lacunae mode=safe]", "[ lacuna]", "[Lacuna mode=safe]" })
+        for (String comment : new String[] { "", "lacuna mode=safe", "[lacunae mode=safe]", "[Lacunae]", "Lacuna: mode=safe" })
             assertNull(comment, OptIn.given(comment));
     }
 
@@ -35,8 +35,22 @@ public class OptInTest
     {
         for (String comment : new String[] { "[lacuna", "[lacuna mode=safe", "[lacuna safe]", "[lacuna mode= safe]", "[lacuna mode=safe, rate=0.1]x[lacuna]",
                                              "[lacuna, mode=safe]", "[lacuna mode=safe mode=off]", "[lacuna mode==safe]", "[lacuna MODE=safe]",
-                                             "[lacuna] [lacuna mode=safe]", "[lacuna mode='safe'] and [lacuna" })
+                                             "[lacuna] [lacuna mode=safe]", "[lacuna mode='safe'] and [lacuna", "[ lacuna]", "[Lacuna mode=safe]", "[LACUNA]", "[lacuna] [Lacuna]" })
             assertThrows(comment, ConfigurationException.class, () -> OptIn.given(comment));
+    }
+
+    /** A filter of no bytes is given up at once, and nobody is told. */
+    @Test
+    public void sizesThatHoldNothingAreRefused()
+    {
+        for (String name : new String[] { "bytes", "filter_bytes" })
+        {
+            var refused = assertThrows(ConfigurationException.class, () -> TableOptions.of(Map.of(name, "1023")));
+            assertEquals(name + " must be at least 1024, not 1023", refused.getMessage());
+            TableOptions.of(Map.of(name, "1024"));
+        }
+        assertThrows(ConfigurationException.class, () -> TableOptions.of(Map.of("rows", "0")));
+        TableOptions.of(Map.of("rows", "1", "learn_every", "0"));
     }
 
     @Test
