@@ -25,7 +25,7 @@ final class StreamEnds implements StreamSession.MessageStateSink
         StreamSession.sink = new StreamEnds(StreamSession.sink);
     }
 
-    /** An exception makes the session fail, so nobody takes its rows for confirmed. */
+    /** An exception makes the session fail, so its rows are not confirmed. */
     @Override
     public void recordState(InetAddressAndPort peer, StreamSession.State state)
     {
