@@ -136,7 +136,7 @@ public class ExchangedRebuildTest extends WithFilters
         cluster.flush(t.substring(0, 2));
         try
         {
-            switchEverywhere(Flaw.BUILDS_FAIL, true);
+            switchEverywhere(Flaw.BUILDS_BREAK, true);
             index(t, "safe");
             for (Session node : coordinators)
                 soon("its problem is shown", () -> problem(node, t).contains("its filter cannot be built, which is tried again: java.lang.AssertionError: planted"));
@@ -150,7 +150,7 @@ public class ExchangedRebuildTest extends WithFilters
         }
         finally
         {
-            switchEverywhere(Flaw.BUILDS_FAIL, false);
+            switchEverywhere(Flaw.BUILDS_BREAK, false);
         }
         cluster.compact(t.substring(0, 2));
         becomesKnown("reads_skipped", t);
@@ -170,7 +170,7 @@ public class ExchangedRebuildTest extends WithFilters
         long[] before = coordinators.stream().mapToLong(node -> counter(node, "filter_builds_failed")).toArray();
         try
         {
-            switchEverywhere(Flaw.BUILDS_FAIL, true);
+            switchEverywhere(Flaw.BUILDS_BREAK, true);
             at(session, "TRUNCATE " + t, ConsistencyLevel.ALL);
             for (int i = 0; i < NODES; i++)
             {
@@ -182,7 +182,7 @@ public class ExchangedRebuildTest extends WithFilters
         }
         finally
         {
-            switchEverywhere(Flaw.BUILDS_FAIL, false);
+            switchEverywhere(Flaw.BUILDS_BREAK, false);
         }
         becomesKnown("reads_skipped", t);
     }

@@ -38,7 +38,7 @@ enum Flaw
     /** The same when they have read everything. */
     BUILDS_DO_NOT_END,
     /** Builds of filters fail, with an error as Cassandra's assertions have it: a damaged file. */
-    BUILDS_FAIL,
+    BUILDS_BREAK,
     /** The next filter is not written to its file, for want of memory. */
     A_SAVE_FAILS;
 

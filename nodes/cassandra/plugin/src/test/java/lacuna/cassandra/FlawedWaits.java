@@ -67,7 +67,7 @@ final class FlawedWaits extends Waits
     void beforeBuild()
     {
         Flaw.BUILDS_DO_NOT_BEGIN.await();
-        if (Flaw.BUILDS_FAIL.isOn())
+        if (Flaw.BUILDS_BREAK.isOn())
             throw new AssertionError("planted");
     }
 
