@@ -166,7 +166,9 @@ fn a_released_lease_is_remembered_for_a_while_only() {
     let mut owner = started(&mut servers, 1, u64::MAX);
     let mut leader = started(&mut servers, 0, u64::MAX);
     leader.change(&mut servers, 100, Change::Touch { lo: 2, hi: 4 });
-    let Some(Action::Peer(call, _, peer, lock)) = leader.to_peers.pop() else { panic!("it asks nobody") };
+    let Some(Action::Peer(call, _, peer, lock)) = leader.to_peers.pop() else {
+        panic!("it asks no other owner")
+    };
     let mut is_idle_after = |what: &PeerCall, time| {
         owner.wait(&mut servers, time);
         owner.tell(&mut servers, Event::Peer(peer, call, what.clone()));

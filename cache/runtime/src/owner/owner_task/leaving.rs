@@ -189,7 +189,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     }
 
     /// Releases the tenure; until that is complete, this process does not claim the range.
-    pub(super) fn give_back(&mut self, epoch: Epoch) {
+    fn give_back(&mut self, epoch: Epoch) {
         self.answer_durable(WriteOutcome::Unknown);
         self.is_claiming = true;
         let handle = self.handle.clone();

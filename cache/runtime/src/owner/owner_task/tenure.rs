@@ -64,7 +64,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 range = self.handle.range.0,
                 "the ranges were cut anew for other columns while this dendrite is running: stop it"
             );
-            return self.give_back(tenure.epoch);
+            // To give it back would say that the store has every write of the owner before.
+            return self.is_without_claim(&Error::unavailable("the ranges were cut anew for other columns"));
         }
         // Before this process has seen that ranges were cut anew, it may be granted one of them.
         if let Some(table) = tenure.table.clone() {

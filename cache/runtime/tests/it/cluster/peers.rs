@@ -118,7 +118,7 @@ async fn a_dendrite_that_stops_waits_for_leases_that_others_lead_and_gives_its_r
     load.insert([slot(2, 151)]).await.unwrap();
     load.finish().await.unwrap();
     stopping.await.unwrap().unwrap();
-    // Nobody has it, or its heir.
+    // It is free, or its heir has it.
     assert_ne!(dendrites.numbers(holders).await, before, "the lease was given back");
     assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [150, 151]);
     dendrites.stop().await;

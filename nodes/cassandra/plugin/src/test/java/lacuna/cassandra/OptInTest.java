@@ -39,7 +39,7 @@ public class OptInTest
             assertThrows(comment, ConfigurationException.class, () -> OptIn.given(comment));
     }
 
-    /** A filter of no bytes is given up at once, and nobody is told. */
+    /** A filter of no bytes is given up at once, without a message. */
     @Test
     public void sizesThatHoldNothingAreRefused()
     {
