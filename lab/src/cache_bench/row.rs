@@ -255,18 +255,30 @@ pub(crate) fn to_json_lines(rows: &[Row]) -> Result<String> {
 /// # Errors
 /// Never for rows of ours.
 pub(crate) fn to_csv(rows: &[Row]) -> Result<String> {
-    let mut text = COLUMNS.join(",") + "\n";
+    let mut text = csv_header();
     for row in rows {
-        let flat =
-            serde_json::to_value(row.flat()).map_err(|error| Error::invalid_input(error.to_string()))?;
-        let field = |name: &&str| match &flat[*name] {
-            serde_json::Value::Null => String::new(),
-            serde_json::Value::String(text) => text.clone(),
-            value => value.to_string(),
-        };
-        text += &(COLUMNS.iter().map(field).collect::<Vec<_>>().join(",") + "\n");
+        text += &to_csv_line(row)?;
     }
     Ok(text)
+}
+
+/// The names of [`COLUMNS`] as the first line of a file of comma-separated values.
+pub(crate) fn csv_header() -> String {
+    COLUMNS.join(",") + "\n"
+}
+
+/// One line under [`csv_header`].
+///
+/// # Errors
+/// Never for rows of ours.
+pub(crate) fn to_csv_line(row: &Row) -> Result<String> {
+    let flat = serde_json::to_value(row.flat()).map_err(|error| Error::invalid_input(error.to_string()))?;
+    let field = |name: &&str| match &flat[*name] {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    Ok(COLUMNS.iter().map(field).collect::<Vec<_>>().join(",") + "\n")
 }
 
 /// The main columns; the other formats have all of them.

@@ -33,12 +33,15 @@ README.md that is there (`--figure table4 --queries 300k --in-page --out docs/re
 nothing is measured, and the paper's numbers are judged again by the data beside the page (`--figure 4 --verdicts
 --out docs/results/surf`). `lacuna-lab paper node-filters --cluster` writes cluster.md:
 a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour. `lacuna-lab paper rangeqc` measures
-times: `--figure 6 --keys 200k --seconds 20 --runs 3` takes 200,000 records and 20 seconds a point, in three runs.";
+times: `--figure 6 --keys 200k --seconds 20 --runs 3` takes 200,000 records and 20 seconds a point, in three runs. With a million \
+records a figure takes an hour or two; `--scans 10,99 --points points.csv` takes two shares of scans, and keeps each point when it is measured.";
 
 /// The paper whose tables a cluster measures.
 const OF_CLUSTERS: &str = "node-filters";
 /// The paper whose points are measured for a time each.
 const TIMED: &str = "rangeqc";
+/// Its figures whose shares of scans can be chosen.
+const BY_SCANS: [&str; 3] = ["1", "6", "7"];
 /// Most runs of a point.
 const MAX_RUNS: u32 = 99;
 
@@ -74,6 +77,14 @@ pub(super) struct PaperArgs {
     #[arg(long, value_name = "N", value_parser = runs)]
     runs: Option<NonZeroU32>,
 
+    /// Shares of scans, in percent, of figure 1, 6 or 7 of rangeqc [default: the report's]
+    #[arg(long, value_name = "P,..", value_parser = clap::value_parser!(u64).range(0..=100), value_delimiter = ',', requires = "figure")]
+    scans: Option<Vec<u64>>,
+
+    /// Append each point of rangeqc to this file when it is measured: CSV, with the columns of `cache-bench --format csv`
+    #[arg(long, value_name = "F")]
+    points: Option<PathBuf>,
+
     /// Where the stores of rangeqc that have little memory keep their data, on a disk [default: the folder of this program]
     #[arg(long, value_name = "DIR")]
     data_folder: Option<PathBuf>,
@@ -91,7 +102,7 @@ pub(super) struct PaperArgs {
     in_page: bool,
 
     /// Measure nothing: write the claims of the figure in README.md (or the figure's own page) anew from its data
-    #[arg(long, requires_all = ["figure", "out"], conflicts_with_all = ["in_page", "full", "keys", "queries", "seconds", "runs", "list"])]
+    #[arg(long, requires_all = ["figure", "out"], conflicts_with_all = ["in_page", "full", "keys", "queries", "scans", "seconds", "runs", "points", "list"])]
     verdicts: bool,
 
     /// Show what there is, and measure nothing
@@ -99,7 +110,7 @@ pub(super) struct PaperArgs {
     list: bool,
 
     /// Measure the tables of node-filters in a cluster of three Cassandra nodes that is started for it
-    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "seconds", "runs", "seed", "list", "in_page", "verdicts"])]
+    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "scans", "seconds", "runs", "points", "seed", "list", "in_page", "verdicts"])]
     cluster: bool,
 
     /// With --cluster: little of everything, in a few minutes, to see that it works
@@ -121,12 +132,25 @@ pub(super) fn run(args: &PaperArgs) -> Result<()> {
     if args.verdicts {
         return judge(args, paper);
     }
-    if paper.name != TIMED && (args.seconds.is_some() || args.runs.is_some() || args.data_folder.is_some()) {
+    let is_timed = [
+        args.seconds.is_some(),
+        args.runs.is_some(),
+        args.data_folder.is_some(),
+        args.scans.is_some(),
+        args.points.is_some(),
+    ];
+    if paper.name != TIMED && is_timed.contains(&true) {
         let message = format!(
-            "--seconds, --runs and --data-folder are for {TIMED}; {} takes --keys and --queries",
+            "--seconds, --runs, --data-folder, --scans and --points are for {TIMED}; {} takes --keys and --queries",
             paper.name
         );
         return Err(Error::invalid_input(message).into());
+    }
+    if args.scans.is_some() && !BY_SCANS.contains(&args.figure.as_deref().unwrap_or_default()) {
+        return Err(Error::invalid_input(
+            "--scans is for --figure 1, 6 or 7; the other figures have shares of their own",
+        )
+        .into());
     }
     make(args, paper)
 }
@@ -207,8 +231,10 @@ fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
         full: args.full,
         seed: args.seed,
         only: args.figure.clone(),
+        scans: args.scans.clone(),
         time: args.seconds,
         runs: args.runs,
+        points: args.points.clone(),
         data_folder: args.data_folder.clone(),
     };
     let measured = measure(paper, &setting);
@@ -271,6 +297,10 @@ fn command_line(args: &PaperArgs, paper: &Paper) -> String {
     add("figure", args.figure.clone());
     add("keys", args.keys.map(|count| count.to_string()));
     add("queries", args.queries.map(|count| count.to_string()));
+    add(
+        "scans",
+        args.scans.as_ref().map(|shares| shares.iter().map(u64::to_string).collect::<Vec<_>>().join(",")),
+    );
     add("seconds", args.seconds.map(|time| time.as_secs_f64().to_string()));
     add("runs", args.runs.map(|runs| runs.to_string()));
     add("seed", Some(args.seed.to_string()));

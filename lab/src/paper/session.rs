@@ -29,12 +29,16 @@ pub struct Setting {
     pub seed: u64,
     /// The only figure to make.
     pub only: Option<String>,
+    /// Shares of scans in percent, in place of the figure's own.
+    pub scans: Option<Vec<u64>>,
     /// How long a point is measured, where a figure measures for a time.
     pub time: Option<Duration>,
     /// Where a store that is measured with little memory has its data.
     pub data_folder: Option<PathBuf>,
     /// How often each point is measured, where a figure can do that more than once; once if `None`.
     pub runs: Option<NonZeroU32>,
+    /// The file to which each point is appended when it is measured, where a figure measures for a time.
+    pub points: Option<PathBuf>,
 }
 
 /// The work under way.
@@ -115,6 +119,18 @@ impl<'a> Session<'a> {
     #[cfg(feature = "cache")]
     pub(crate) fn time_or(&self, own: Duration) -> Duration {
         self.setting.time.unwrap_or(own)
+    }
+
+    /// Shares of scans in percent: as asked, else the figure's own.
+    #[cfg(feature = "cache")]
+    pub(crate) fn scans_or(&self, own: &[u64]) -> Vec<u64> {
+        self.setting.scans.clone().unwrap_or_else(|| own.to_vec())
+    }
+
+    /// The file to which each point is appended, if there is one.
+    #[cfg(feature = "cache")]
+    pub(crate) fn points(&self) -> Option<PathBuf> {
+        self.setting.points.clone()
     }
 
     /// How often each point is measured.

@@ -151,7 +151,10 @@ fn wrong_arguments_end_with_two() {
         ("paper rangeqc --seconds 0", "measures nothing"),
         ("paper rangeqc --runs 0", "1 to 99"),
         ("paper rangeqc --keys many", "`many` is not a count"),
-        ("paper rencoder --runs 3", "--seconds, --runs and --data-folder are for rangeqc"),
+        ("paper rencoder --runs 3", "--scans and --points are for rangeqc"),
+        ("paper rangeqc --figure 5 --scans 10", "--scans is for --figure 1, 6 or 7"),
+        ("paper rangeqc --figure 6 --scans 101", "101"),
+        ("paper rangeqc --scans 10", "--figure"),
         ("cache-bench --nonsense", "--nonsense"),
         ("cache-bars --only speed", "hit, delay, beta"),
         ("paper rangeqc --figure 2", "choose one of"),
@@ -201,10 +204,15 @@ fn figures_are_made_small() {
     let Some(page) = figure("table1", "--keys 200 --queries 600") else { return };
     assert!(page.contains("after over before"), "{page}");
     assert!(page.contains("it does not have yet") && page.contains("| pending |"), "{page}");
-    let page = figure("5", "--keys 100 --queries 200 --runs 2").unwrap();
+    let points = out.path().join("points.csv");
+    let page =
+        figure("5", &format!("--keys 100 --queries 200 --runs 2 --points {}", points.display())).unwrap();
     assert!(page.contains("0 scans were anomalies") && page.contains("synchronous_commit=off"), "{page}");
     assert!(page.contains("200 operations a point, in each of 2 runs"), "{page}");
     assert!(out.path().join("figure-5.svg").is_file());
     let data = fs::read_to_string(out.path().join("figure-5.csv")).unwrap();
     assert!(data.starts_with("panel,line,origin,x,y,low,high\n"), "{data}");
+    let points = fs::read_to_string(points).unwrap();
+    assert!(points.starts_with("system,store,") && points.lines().count() == 1 + 3 * 2, "{points}");
+    assert!(points.lines().skip(1).all(|line| line.starts_with("back,postgres-async,")), "{points}");
 }

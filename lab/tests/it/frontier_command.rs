@@ -100,7 +100,7 @@ fn an_interrupt_leaves_a_page() {
     let mut command = Command::new(crate::BINARY);
     command.args(["frontier", "--keys", "20k", "--queries", "20k", "--only", "uniform", "--out"]);
     command.arg(folder.path("page.md")).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut run = command.spawn().unwrap();
+    let run = command.spawn().unwrap();
     let start = Instant::now();
     // Ctrl-C is received before the page is begun.
     while folder.names().is_empty() {
@@ -108,7 +108,8 @@ fn an_interrupt_leaves_a_page() {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
-    assert!(run.wait().unwrap().success());
+    let end = run.wait_with_output().unwrap();
+    assert!(end.status.success(), "{end:?}");
     let page = std::fs::read_to_string(folder.path("page.md")).unwrap();
     assert!(page.contains("scenes are missing") && page.contains("| Memento |"), "{page}");
 }

@@ -19,6 +19,7 @@ const BYTES_FOR_A_RECORD: [(u64, &str); 2] =
 /// Figure 7.
 pub(super) fn sizes(session: &mut Session<'_>) -> Result<Finding> {
     let (mut plots, mut all): (Vec<Plot>, _) = (Vec::new(), Vec::new());
+    let shares = session.scans_or(&SHARES);
     for (title, columns) in [("(a) ten columns", 10), ("(b) one column", 1)] {
         let mut lines = Vec::new();
         for (rows, name) in CARDINALITIES {
@@ -28,17 +29,17 @@ pub(super) fn sizes(session: &mut Session<'_>) -> Result<Finding> {
                 ..setup(session, [System::Store, BACK, BACK][which], StoreKind::MariaDb, share)
             };
             if rows < LARGE {
-                let [alone, back] = beside(session, &SHARES, of)?;
-                lines.push(line(name, &SHARES, &improvements(&back, &alone)));
+                let [alone, back] = beside(session, &shares, of)?;
+                lines.push(line(name, &shares, &improvements(&back, &alone)));
                 all.extend(alone.into_iter().chain(back));
                 continue;
             }
-            let [alone, back, chosen] = beside(session, &SHARES, |session, which, share| {
+            let [alone, back, chosen] = beside(session, &shares, |session, which, share| {
                 let setup = of(session, which, share);
                 if which == 2 { Setup { beta: None, measures_sizes: true, ..setup } } else { setup }
             })?;
-            lines.push(line(name, &SHARES, &improvements(&back, &alone)));
-            lines.push(line("100 rows, beta auto", &SHARES, &improvements(&chosen, &alone)));
+            lines.push(line(name, &shares, &improvements(&back, &alone)));
+            lines.push(line("100 rows, beta auto", &shares, &improvements(&chosen, &alone)));
             all.extend(alone.into_iter().chain(back).chain(chosen));
         }
         plots.push(panel(title, Axis::linear("improvement over MariaDB alone, %"), lines));

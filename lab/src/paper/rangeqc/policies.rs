@@ -35,6 +35,7 @@ fn gain(
     shares: &[u64],
     change: impl Fn(Setup) -> Setup,
 ) -> Result<Gain> {
+    let shares = &session.scans_or(shares)[..];
     let [alone, back] = beside(session, shares, |session, which, share| {
         let setup = setup(session, [System::Store, BACK][which], store, share);
         change(Setup { beta: None, ..setup })
@@ -96,6 +97,7 @@ fn policies_of(
     shares: &[u64],
     change: impl Fn(Setup) -> Setup,
 ) -> Result<Policies> {
+    let shares = &session.scans_or(shares)[..];
     let [alone, back, through, around] = beside(session, shares, |session, which, share| {
         let system = [System::Store, BACK, THROUGH, AROUND][which];
         change(setup(session, system, StoreKind::MariaDb, share))
@@ -108,10 +110,10 @@ fn policies_of(
         let what = format!("{title}, 10 % scans: write-back beats {} (1) or not (0)", NAMES[other]);
         Claim::new(what, 1.0, beats(other))
     };
-    let at_ten: Vec<(&str, &Runs)> = NAMES.into_iter().zip(rows.iter().map(|rows| &rows[0])).collect();
+    let at_first: Vec<(&str, &Runs)> = NAMES.into_iter().zip(rows.iter().map(|rows| &rows[0])).collect();
     Ok(Policies {
         claims: vec![claim(1), claim(2)],
-        sentence: best_sentence(title, &at_ten, &alone[0]),
+        sentence: best_sentence(title, &at_first, &alone[0]),
         plot: panel(title, Axis::linear(TITLE), lines),
         all: alone.iter().chain(rows.iter().flatten()).cloned().collect(),
     })

@@ -1,16 +1,19 @@
 //! Runs for figures: how large they are, in which order they are measured, and what a page says of that.
 
 use std::cell::RefCell;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::paper::{Axis, DataTable, Line, Plot, Session, Summary, shown};
-use lacuna_base::Result;
+use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Policy;
 
 use crate::cache_bench::interrupt;
 use crate::cache_bench::records::COLUMN_BYTES;
-use crate::cache_bench::row::Row;
+use crate::cache_bench::row::{Row, csv_header, to_csv_line};
 use crate::cache_bench::run::Bench;
 use crate::cache_bench::setup::{Length, RECORD_BYTES_IN_STORE, Setup, StoreKind, System};
 
@@ -114,7 +117,22 @@ fn measure(session: &mut Session<'_>, place: usize, setup: Setup, number: u32) -
     let bench = bench(session)?;
     let (system, store, share) = (setup.system.name(), setup.store.name(), setup.scan_percent);
     let what = format!("run {} of {}, {system} over {store}, {share} % scans", number + 1, session.runs());
-    bench.borrow_mut().measure_at(place, setup, &mut |stage| session.say(format!("{what}: {stage}")))
+    let row =
+        bench.borrow_mut().measure_at(place, setup, &mut |stage| session.say(format!("{what}: {stage}")))?;
+    session.points().map_or(Ok(()), |path| keep_point(&path, &row))?;
+    Ok(row)
+}
+
+/// Appends a point to the file of `--points`: a figure takes hours, and may be broken off.
+fn keep_point(path: &Path, row: &Row) -> Result<()> {
+    let keep = |line: String| {
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        let header = if file.metadata()?.len() == 0 { csv_header() } else { String::new() };
+        file.write_all((header + &line).as_bytes())
+    };
+    keep(to_csv_line(row)?).map_err(|error| {
+        Error::invalid_input(format!("{} cannot keep points: {error}", path.display())).with_source(error)
+    })
 }
 
 /// Rows by the share of scans.
