@@ -73,10 +73,12 @@ enum Outcome : int {
   kOpened = 0,
   // There is no such file.
   kGone = 1,
-  // It is not a block-based table, damaged, or not ordered bytewise: it will never be opened.
+  // It is not a block-based table, or damaged: it will never be opened.
   kForeign = 2,
   // It could not be read now.
   kFailed = 3,
+  // It is not ordered bytewise: it will never be opened, and has no filter.
+  kOtherOrder = 4,
 };
 
 Outcome OutcomeOf(const Status& status) {
@@ -106,8 +108,11 @@ struct lacuna_raw_table {
       return outcome;
     }
     properties = reader.GetTableProperties();
-    if (properties == nullptr || properties->comparator_name != BytewiseComparator()->Name()) {
+    if (properties == nullptr) {
       return kForeign;
+    }
+    if (properties->comparator_name != BytewiseComparator()->Name()) {
+      return kOtherOrder;
     }
     rows = reader.NewTableIterator();
     return rows == nullptr ? kForeign : kOpened;

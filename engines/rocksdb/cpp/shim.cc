@@ -2,6 +2,10 @@
 
 #include "lacuna_collector.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "options_access.h"
 #include "rocksdb/c.h"
 
 // RocksDB's C interface declares this type and keeps its definition in db/c.cc: one shared pointer, in 11.8 and 11.12
@@ -29,6 +33,16 @@ rocksdb_table_properties_collector_factory_t* lacuna_rocksdb_factory_new(const l
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+}
+
+// Takes collectors of ours out of the options: of two, RocksDB would build the filters of both and keep the first.
+void lacuna_rocksdb_remove_factories(rocksdb_options_t* options) {
+  if (!lacuna::Readable(options)) {
+    return;
+  }
+  auto& factories = options->rep.table_properties_collector_factories;
+  auto is_ours = [](const auto& factory) { return std::strcmp(factory->Name(), lacuna::kFactoryName) == 0; };
+  factories.erase(std::remove_if(factories.begin(), factories.end(), is_ours), factories.end());
 }
 
 void lacuna_rocksdb_register(const lacuna_collector_vtable* vtable) {

@@ -61,7 +61,7 @@ impl RangeFilters {
     /// `InvalidInput` that says which word is wrong.
     pub fn parse(text: &str) -> Result<Self> {
         let spec = GuardSpec::parse(text)?;
-        spec.check_secret()?;
+        spec.check()?;
         Ok(Self::new(spec))
     }
 
@@ -130,7 +130,8 @@ impl RangeFilters {
     /// Removes the partition files of a database, just opened with `options`, that no table of it has: those that a crash
     /// has left. From then on files go with their tables, if [`install`](Self::install) or
     /// [`watch_tables`](Self::watch_tables) had the options of the database. Only for the process that writes: another does
-    /// not know the newest tables. Returns how many were removed; none, if a table cannot be looked into now.
+    /// not know the newest tables. Returns how many were removed; none, if a table cannot be looked into: the options do not name the
+    /// environment of the database, a table is not block-based, or damaged.
     ///
     /// # Errors
     /// Errors of RocksDB when it lists its tables.
@@ -151,7 +152,8 @@ impl RangeFilters {
     }
 
     /// Makes every table written with these options carry a filter: by flushes, compactions and ingestion through
-    /// `SstFileWriter`. A remote compaction worker needs it in its own options.
+    /// `SstFileWriter`. A remote compaction worker needs it in its own options. Filters that were installed before, in these
+    /// options or those that they were cloned from, are replaced; what is set on `self` later does not reach the tables.
     ///
     /// # Panics
     /// If a comparator other than RocksDB's bytewise one has been set, or the spec needs a secret and has none, see [`try_install`](Self::try_install).
@@ -184,7 +186,7 @@ impl RangeFilters {
                  family without filters"
             )));
         }
-        self.spec().check_secret()?;
+        self.spec().check()?;
         shim::add_collector(options, &self.guard);
         self.watch_tables(options);
         Ok(())

@@ -48,10 +48,12 @@ unsafe extern "C" {
 pub(crate) enum NotOpened {
     /// There is no such file.
     Gone,
-    /// It is not a block-based table, damaged, or not ordered bytewise: it will never be opened.
+    /// It is not a block-based table, or damaged: it will never be opened.
     Foreign,
     /// It could not be read now.
     Failed,
+    /// It is not ordered bytewise: it will never be opened, and has no filter.
+    OtherOrder,
 }
 
 impl NotOpened {
@@ -60,6 +62,7 @@ impl NotOpened {
         match outcome {
             1 => Self::Gone,
             2 => Self::Foreign,
+            4 => Self::OtherOrder,
             _ => Self::Failed,
         }
     }

@@ -3,11 +3,12 @@
 use std::any::Any;
 
 use rust_rocksdb::{
-    AsColumnFamilyRef, DB, DBAccess, DBRawIteratorWithThreadMode, DBWithThreadMode, OptimisticTransactionDB,
-    ReadOptions, SnapshotWithThreadMode, ThreadMode, Transaction, TransactionDB,
+    AsColumnFamilyRef, DB, DBAccess, DBRawIteratorWithThreadMode, DBWithThreadMode,
+    DEFAULT_COLUMN_FAMILY_NAME, MultiThreaded, OptimisticTransactionDB, ReadOptions, SnapshotWithThreadMode,
+    ThreadMode, Transaction, TransactionDB,
 };
 
-use crate::refusal::foreign_default_comparator;
+use crate::refusal::{foreign_comparator, foreign_default_comparator};
 
 /// A database, a transactional one, a snapshot or a transaction.
 pub trait Readable {
@@ -25,7 +26,8 @@ pub trait Readable {
     ) -> DBRawIteratorWithThreadMode<'_, Self::Access>;
 
     /// The name of the default column family's comparator, if it is known and does not order keys by their bytes. Snapshots,
-    /// transactions and a [`TransactionDB`] do not know it: there the tables that a read meets say it.
+    /// transactions, a [`TransactionDB`], and a database of [`MultiThreaded`] mode that was opened without naming column families do
+    /// not know it: there the tables that a read meets say it.
     fn foreign_comparator(&self) -> Option<String> {
         None
     }
@@ -60,7 +62,15 @@ readable!([T: ThreadMode] TransactionDB<T>, Self);
 readable!(['db, D] Transaction<'db, D>, Self);
 readable!(['db, D: DBAccess] SnapshotWithThreadMode<'db, D>, D);
 
-/// `rust_rocksdb` gives the pointer that is asked here for one of the thread modes, that of [`DB`].
+/// `rust_rocksdb` gives the pointer that is asked here for one of the thread modes, that of [`DB`]; in the other mode a handle is asked,
+/// which there is if column families were named.
 fn foreign_comparator_of<T: ThreadMode + 'static>(db: &DBWithThreadMode<T>) -> Option<String> {
-    (db as &dyn Any).downcast_ref::<DB>().and_then(foreign_default_comparator)
+    let db: &dyn Any = db;
+    match db.downcast_ref::<DB>() {
+        Some(db) => foreign_default_comparator(db),
+        None => {
+            let db = db.downcast_ref::<DBWithThreadMode<MultiThreaded>>()?;
+            foreign_comparator(&db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME)?)
+        }
+    }
 }

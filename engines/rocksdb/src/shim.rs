@@ -36,10 +36,11 @@ unsafe extern "C" {
         spec: *const c_char,
         spec_size: usize,
     ) -> *mut ffi::rocksdb_table_properties_collector_factory_t;
+    fn lacuna_rocksdb_remove_factories(options: *mut ffi::rocksdb_options_t);
     fn lacuna_rocksdb_register(vtable: *const Vtable);
 }
 
-/// Adds the collector of `guard` to the options of one column family.
+/// Adds the collector of `guard` to the options of one column family, in place of one that they have.
 pub(crate) fn add_collector(options: &mut Options, guard: &TableGuard) {
     let spec = guard.spec().to_string();
     let state = Box::into_raw(Box::new(guard.clone())).cast();
@@ -48,6 +49,7 @@ pub(crate) fn add_collector(options: &mut Options, guard: &TableGuard) {
     unsafe {
         let factory = lacuna_rocksdb_factory_new(&raw const VTABLE, state, spec.as_ptr().cast(), spec.len());
         if !factory.is_null() {
+            lacuna_rocksdb_remove_factories(options.as_raw_ptr());
             ffi::rocksdb_options_add_table_properties_collector_factory(options.as_raw_ptr(), factory);
             ffi::rocksdb_table_properties_collector_factory_destroy(factory);
         }
@@ -78,7 +80,7 @@ unsafe extern "C" fn create_state(spec: *const c_char, size: usize) -> *mut c_vo
     // A text has no secret: a spec that needs one makes no state, and tables get no collector.
     let guard = catch_unwind(|| {
         let guard = TableGuard::parse(str::from_utf8(spec).ok()?).ok()?;
-        guard.spec().check_secret().is_ok().then_some(guard)
+        guard.spec().check().is_ok().then_some(guard)
     });
     guard.ok().flatten().map_or(ptr::null_mut(), |guard| Box::into_raw(Box::new(guard)).cast())
 }

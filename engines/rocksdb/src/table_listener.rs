@@ -51,7 +51,7 @@ pub(crate) fn note_tables<D: LiveTables>(
     options: &Options,
     db: &D,
 ) -> Result<bool, Error> {
-    let mut are_all_noted = true;
+    let (mut are_all_noted, mut gone) = (true, Vec::new());
     for file in db.live_tables()? {
         let key = FileKey::of(&file);
         match RawTable::open(options, key.path(), &mut 0) {
@@ -61,12 +61,15 @@ pub(crate) fn note_tables<D: LiveTables>(
                     .into_iter()
                     .for_each(|property| store.table_created(Path::new(key.path()), property));
             }
-            // Compacted meanwhile, or without a filter that could be asked.
-            Err(NotOpened::Gone | NotOpened::Foreign) => {}
-            Err(NotOpened::Failed) => are_all_noted = false,
+            Err(NotOpened::OtherOrder) => {}
+            Err(NotOpened::Gone) => gone.push(key),
+            // It may have a filter: a table of another format, in an environment that the options do not name, or unreadable now.
+            Err(NotOpened::Foreign | NotOpened::Failed) => are_all_noted = false,
         }
     }
-    Ok(are_all_noted)
+    // Compacted meanwhile, unless the options look in another place than the database does.
+    let live = if gone.is_empty() { Vec::new() } else { db.live_tables()? };
+    Ok(are_all_noted && !gone.iter().any(|key| key.is_among(&live)))
 }
 
 /// What C++ calls, with no panic let through.

@@ -54,7 +54,7 @@ impl RangeFilters {
     /// `InvalidInput` that says which word is wrong.
     pub fn parse(text: &str) -> Result<Self> {
         let spec = GuardSpec::parse(text)?;
-        spec.check_secret()?;
+        spec.check()?;
         Ok(Self::new(spec))
     }
 
@@ -71,7 +71,7 @@ impl RangeFilters {
     #[must_use]
     pub fn with_learned_gaps(mut self, options: GapOptions) -> Self {
         let gaps = LearnedGaps::new(self.spec.codec(), options, Arc::clone(&self.shared.counters));
-        self.shared.probes = Arc::new(Probes::with_files());
+        self.shared.probes.note_files();
         self.shared.gaps = Some(gaps);
         self.with_own_policy_renewed()
     }
@@ -98,9 +98,11 @@ impl RangeFilters {
     /// Also reads, and no longer builds, filters of `codec`: for a database whose codec has changed.
     ///
     /// # Errors
-    /// As [`with_policy`](Self::with_policy).
+    /// As [`with_policy`](Self::with_policy), and of a codec of your own that has a number of ours.
     pub fn with_older_codec(self, codec: GuardCodec) -> Result<Self> {
-        let older = RangeFilterPolicy::decode_only(codec, self.shared.clone());
+        let spec = GuardSpec::off().with_codec(codec);
+        spec.check()?;
+        let older = RangeFilterPolicy::decode_only(spec, self.shared.clone());
         self.with_policy(Arc::new(older))
     }
 
@@ -135,7 +137,7 @@ impl RangeFilters {
     }
 
     /// As [`install`](Self::install), without a panic. Code that hands over the [`policies`](Self::policies) itself can ask
-    /// [`GuardSpec::check_secret`].
+    /// [`GuardSpec::check`].
     ///
     /// # Errors
     /// `InvalidInput` if no SST would get a filter: the spec hashes under a secret and has none, or its codec makes byte strings.
@@ -151,7 +153,7 @@ impl RangeFilters {
     /// # Ok::<(), lacuna_base::Error>(())
     /// ```
     pub fn try_install<B: ApplyFilters>(&self, builder: B) -> Result<B> {
-        self.spec.check_secret()?;
+        self.spec.check()?;
         Ok(builder.with_policies(self.policies()))
     }
 

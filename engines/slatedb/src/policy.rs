@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_guard::{
-    Counters, FileTag, Guard, GuardBuilder, GuardCodec, GuardSpec, LearnedGaps, QueryLog, SharedBytes,
-};
+use lacuna_guard::{Counters, FileTag, Guard, GuardBuilder, GuardSpec, LearnedGaps, QueryLog, SharedBytes};
 use slatedb::{Filter, FilterBuilder, FilterPolicy, RowEntry};
 use tracing::warn;
 
@@ -52,10 +50,10 @@ impl RangeFilterPolicy {
         Self { name: format!("{NAME_PREFIX}{}", spec.codec()), spec, shared }
     }
 
-    /// A policy that opens filters of `codec` and builds none.
+    /// A policy that opens filters of the codec of `spec`, which builds none.
     /// Its files keep their tags but learn no gaps, which are kept in the keys of one codec.
-    pub(crate) fn decode_only(codec: GuardCodec, shared: Shared) -> Self {
-        Self::new(Arc::new(GuardSpec::off().with_codec(codec)), Shared { gaps: None, ..shared })
+    pub(crate) fn decode_only(spec: GuardSpec, shared: Shared) -> Self {
+        Self::new(Arc::new(spec), Shared { gaps: None, ..shared })
     }
 
     fn open(&self, bytes: SharedBytes, tag: Option<FileTag>) -> Arc<dyn Filter> {

@@ -11,6 +11,7 @@
 
 use std::array;
 use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use lacuna_guard::MAX_FILES;
@@ -25,8 +26,8 @@ const MARK: [u8; 8] = *b"lacuna\0\x01";
 pub(crate) struct Probes {
     next: AtomicU64,
     passes: [AtomicU64; PLACES],
-    /// Numbers of the first files that answered "maybe", place by place; empty unless gaps are learned.
-    files: Box<[[AtomicU64; MAX_FILES]]>,
+    /// Numbers of the first files that answered "maybe", place by place; unset unless gaps are learned.
+    files: OnceLock<Box<[[AtomicU64; MAX_FILES]]>>,
 }
 
 /// The counter of one scan.
@@ -38,13 +39,12 @@ pub(crate) struct Probe {
 impl Probes {
     pub(crate) fn new() -> Self {
         let passes = array::from_fn(|_| AtomicU64::new(0));
-        Self { next: AtomicU64::new(0), passes, files: Box::default() }
+        Self { next: AtomicU64::new(0), passes, files: OnceLock::new() }
     }
 
-    /// Probes that also note which files answered "maybe"; takes 128 KiB more.
-    pub(crate) fn with_files() -> Self {
-        let files = (0..PLACES).map(|_| array::from_fn(|_| AtomicU64::new(0))).collect();
-        Self { files, ..Self::new() }
+    /// From now on also notes which files answered "maybe"; takes 128 KiB more.
+    pub(crate) fn note_files(&self) {
+        self.files.get_or_init(|| (0..PLACES).map(|_| array::from_fn(|_| AtomicU64::new(0))).collect());
     }
 
     /// Takes a counter and sets it to zero.
@@ -65,7 +65,7 @@ impl Probes {
             && let Some(passes) = self.passes.get(place)
         {
             let earlier = usize::try_from(passes.fetch_add(1, Relaxed)).unwrap_or(usize::MAX);
-            if let Some(note) = self.files.get(place).and_then(|files| files.get(earlier)) {
+            if let Some(note) = self.files.get().and_then(|files| files.get(place)?.get(earlier)) {
                 note.store(file, Relaxed);
             }
         }
@@ -79,7 +79,7 @@ impl Probes {
     /// Numbers of files that gave them, as far as they were noted.
     pub(crate) fn files(&self, probe: Probe) -> Vec<u64> {
         let noted = usize::try_from(self.passes(probe)).unwrap_or(MAX_FILES);
-        let files = self.files.get(probe.index()).into_iter().flatten();
+        let files = self.files.get().and_then(|files| files.get(probe.index())).into_iter().flatten();
         files.take(noted).map(|file| file.load(Relaxed)).filter(|&file| file != 0).collect()
     }
 }
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn files_that_passed_are_noted() {
-        let probes = Probes::with_files();
+        let probes = Probes::new();
+        probes.note_files();
         let (first, second) = (probes.start(), probes.start());
         (0..100).for_each(|file| probes.count_pass(Some(&first.context()), file));
         probes.count_pass(Some(&second.context()), 9);

@@ -21,7 +21,7 @@ pub use head::Head;
 /// A codec and its parameter, as noted in the envelope and in an engine's policy name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CodecId {
-    /// Number of the codec; 0 is [`Identity`].
+    /// Number of the codec; 0 is [`Identity`], and from `0x8000` on they are free for programs.
     pub number: u16,
     /// Its parameter; 0 where it has none.
     pub parameter: u64,
@@ -45,7 +45,9 @@ pub enum Cover<R> {
 
 /// Maps an engine's byte keys into the key space `K`.
 pub trait KeyCodec<K: KeySpace + ?Sized>: Debug + Send + Sync {
-    /// Its number and parameter.
+    /// Its number and parameter. They stand in every filter for one map of keys and bounds, for ever: a filter is asked through
+    /// any codec that has the same, and another map would make it deny keys that are there. Numbers below `0x8000` are those of this
+    /// project.
     fn id(&self) -> CodecId;
 
     /// Its name with parameters, such as `fixed_be:8`.

@@ -129,6 +129,31 @@ impl GuardCodec {
         }
     }
 
+    /// Whether a larger key of the engine never becomes a smaller key of filters.
+    pub fn keeps_order(&self) -> bool {
+        match self {
+            Self::Integers { keeps_order, .. } => *keeps_order,
+            Self::Strings { .. } => true,
+        }
+    }
+
+    /// Refuses a codec of the program's own under a number of ours: filters would be taken for those of another map, and deny keys
+    /// that are there.
+    ///
+    /// # Errors
+    /// `InvalidInput` that says which numbers are free.
+    pub(crate) fn check_number(&self) -> Result<()> {
+        let id = self.id();
+        match Self::numbered(id).filter(|known| known.key_space() == self.key_space()) {
+            Some(known) if known.to_string() != self.to_string() => Err(Error::invalid_input(format!(
+                "the codec `{self}` has the number {} and the parameter {} of `{known}`, so that the filters of one would be asked as \
+                 those of the other; take a number from 0x8000 on",
+                id.number, id.parameter
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The key space that filters stand over.
     pub fn key_space(&self) -> KeySpaceId {
         match self {
@@ -176,6 +201,10 @@ impl Eq for GuardCodec {}
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Bound;
+
+    use lacuna_base::{Cover, U64Range};
+
     use super::*;
 
     #[test]
@@ -195,6 +224,40 @@ mod tests {
                 let kind = GuardCodec::from_id(id, key_space).unwrap_err().kind();
                 assert_eq!(kind, lacuna_base::ErrorKind::Unsupported, "{id:?}");
             }
+        }
+    }
+
+    /// A codec of a program, under any number.
+    #[derive(Debug)]
+    struct Own(CodecId);
+
+    impl KeyCodec<u64> for Own {
+        fn id(&self) -> CodecId {
+            self.0
+        }
+        fn name(&self) -> String {
+            "own".to_owned()
+        }
+        fn key(&self, _: &[u8]) -> Result<u64> {
+            Ok(0)
+        }
+        fn cover(&self, _: Bound<&[u8]>, _: Bound<&[u8]>) -> Cover<U64Range> {
+            Cover::Unknown
+        }
+    }
+
+    #[test]
+    fn a_codec_of_a_program_takes_no_number_of_ours() {
+        let check = |number, parameter| {
+            let codec = Arc::new(Own(CodecId { number, parameter }));
+            GuardCodec::Integers { codec, keeps_order: false }.check_number()
+        };
+        let problem = check(1, 8).unwrap_err().to_string();
+        assert!(problem.contains("`own`") && problem.contains("`fixed_be:8`"), "{problem}");
+        assert!(check(3, 4).is_err());
+        assert!(check(0x8000, 8).is_ok());
+        for text in ["bytes", "fixed_be:8", "head:8", "composite:4,6"] {
+            GuardCodec::parse(text).unwrap().check_number().unwrap();
         }
     }
 

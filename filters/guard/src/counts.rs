@@ -57,7 +57,7 @@ pub struct CountersSnapshot {
     pub build_failures: u64,
     /// Filters opened.
     pub opened: u64,
-    /// Files met whose writer stored no filter on purpose; they are always read.
+    /// Files met whose writer stored no filter: its spec builds none, or no filter could be built; they are always read.
     pub unfiltered: u64,
     /// Bytes met that did not open as a filter for this codec; their files are always read.
     pub open_failures: u64,

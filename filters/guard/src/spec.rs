@@ -130,23 +130,25 @@ impl GuardSpec {
         [&self.family, &self.fallback].into_iter().flatten().map(String::as_str)
     }
 
-    /// Refuses a family that hashes under a secret where there is none, or where the codec makes byte strings: no file would get a
-    /// filter. Adapters ask when they are installed.
+    /// Refuses a spec under which no file would get a filter, since a family hashes under a secret and there is none, or the codec makes
+    /// byte strings of its keys; and a codec of the program's own with a [number](lacuna_base::CodecId) of ours. Adapters ask when
+    /// they are installed.
     ///
     /// ```
     /// use lacuna_base::Secret;
     /// use lacuna_guard::GuardSpec;
     ///
     /// let spec = GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8")?;
-    /// assert!(spec.check_secret().is_err());
+    /// assert!(spec.check().is_err());
     /// let secret: Secret = "000102030405060708090a0b0c0d0e0f".parse()?; // Yours is random, and in no program's text.
-    /// spec.with_secret(secret).check_secret()?;
+    /// spec.with_secret(secret).check()?;
     /// # Ok::<(), lacuna_base::Error>(())
     /// ```
     ///
     /// # Errors
     /// `InvalidInput` that says what to give.
-    pub fn check_secret(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
+        self.codec.check_number()?;
         self.families().try_for_each(|family| match self.codec {
             GuardCodec::Integers { .. } => self.check_secret_of::<u64>(family),
             GuardCodec::Strings { .. } => self.check_secret_of::<[u8]>(family),
@@ -351,11 +353,11 @@ mod tests {
             ("off", true, true),
         ] {
             let spec = GuardSpec::parse(text).unwrap();
-            assert_eq!(spec.check_secret().is_ok(), without, "{text}");
-            assert_eq!(spec.clone().with_secret(secret).check_secret().is_ok(), with, "{text}");
+            assert_eq!(spec.check().is_ok(), without, "{text}");
+            assert_eq!(spec.clone().with_secret(secret).check().is_ok(), with, "{text}");
         }
         let spec = GuardSpec::parse("ribbon:secret@14 codec=fixed_be:8").unwrap();
-        let said = spec.check_secret().unwrap_err().to_string();
+        let said = spec.check().unwrap_err().to_string();
         assert_eq!(said, "`ribbon:secret` hashes under a secret: give one beside the text of the spec");
     }
 

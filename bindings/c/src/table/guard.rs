@@ -69,7 +69,7 @@ pub unsafe extern "C" fn lacuna_table_guard_new(
         // SAFETY: as the caller promises.
         let (spec, secret) = unsafe { (spec_of(spec, size)?, secret_at(secret)) };
         let spec = spec.with_secret(secret);
-        spec.check_secret()?;
+        spec.check()?;
         let guard = TableGuard::new(spec);
         Ok(if max_bytes == 0 { guard } else { guard.with_max_bytes(max_bytes) })
     })

@@ -135,8 +135,11 @@ impl Questions {
     /// Notes the ranges of which the table may hold a key: all of them, if it cannot be asked. Ranges that an earlier
     /// table may hold are not asked again. Never panics.
     pub fn ask(&self, table: TableFacts<'_>) {
-        let answer = catch_unwind(AssertUnwindSafe(|| self.answer(table)));
-        if let Some(reason) = answer.unwrap_or(Some(Reason::Corrupt)) {
+        let answer = catch_unwind(AssertUnwindSafe(|| self.answer(table))).unwrap_or_else(|_| {
+            self.guard.count_panic("questions to a filter panicked; please report this");
+            Some(Reason::Corrupt)
+        });
+        if let Some(reason) = answer {
             self.guard.count_scanned(reason);
             self.asked.passed.iter().for_each(|passed| passed.store(true, Relaxed));
         }
@@ -147,6 +150,9 @@ impl Questions {
         if table.comparator != TableFacts::BYTEWISE {
             note_comparator(table.comparator, &self.asked.foreign_comparator);
             return Some(Reason::Comparator);
+        }
+        if self.is_empty() {
+            return None;
         }
         let Some(bytes) = table.property else { return Some(Reason::Missing) };
         let asked = ask_table(bytes, &self.guard, |level, filter| self.ask_filter(level, filter, table));
@@ -183,7 +189,7 @@ impl Questions {
         !filter.may_contain_bounds(Bound::Unbounded, end.map_or(Bound::Unbounded, Bound::Excluded))
     }
 
-    /// Notes that the range at this place has no row; see [`Question::note_empty`](crate::Question::note_empty).
+    /// Notes that the range at this place has no row; see [`Question::note_empty`](crate::Question::note_empty). Never panics.
     pub fn note_empty(&self, place: usize) {
         let (lo, hi) = borrow(self.bounds(place));
         self.guard.note_empty_scan(lo, hi, &Passed::new(false));

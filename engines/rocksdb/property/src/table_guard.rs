@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use lacuna_base::Result;
@@ -141,15 +142,20 @@ impl TableGuard {
         &self.log
     }
 
-    /// Notes a scan that returned no row, and which tables let it pass.
+    /// Notes a scan that returned no row, and which tables let it pass. A panic of the codec is counted.
     pub(crate) fn note_empty_scan(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, passed: &Passed) {
         self.counters.count_empty_scan();
         for (level, passed) in passed.by_level().filter(|&(_, passed)| passed > 0) {
             self.counters.count_false_positives(level, passed);
         }
-        self.log.record(lo, hi);
-        if let Some(gaps) = &self.gaps {
-            gaps.hint_tags(lo, hi, &passed.tags());
+        let noted = catch_unwind(AssertUnwindSafe(|| {
+            self.log.record(lo, hi);
+            if let Some(gaps) = &self.gaps {
+                gaps.hint_tags(lo, hi, &passed.tags());
+            }
+        }));
+        if noted.is_err() {
+            self.count_panic("noting an empty scan panicked; please report this");
         }
     }
 

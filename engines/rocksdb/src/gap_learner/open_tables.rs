@@ -89,7 +89,7 @@ impl OpenTables {
         let key = FileKey::of(file);
         let tag = match RawTable::open(&self.options, key.path(), &mut self.reads) {
             Ok(table) => self.keep_open(key.clone(), table),
-            Err(NotOpened::Foreign) => None,
+            Err(NotOpened::Foreign | NotOpened::OtherOrder) => None,
             Err(problem) => return Err(problem),
         };
         self.tags.insert(key, tag);

@@ -40,7 +40,7 @@ impl SeekTables {
     /// The facts that a file gives about its table, and whether they are final.
     fn open(&self, file: &LiveFile, key: &FileKey) -> (Arc<SeekTable>, bool) {
         let table = RawTable::open(&self.options, key.path(), &mut 0);
-        let is_read = matches!(table, Ok(_) | Err(NotOpened::Foreign));
+        let is_read = matches!(table, Ok(_) | Err(NotOpened::Foreign | NotOpened::OtherOrder));
         let property = table.as_ref().ok().and_then(|table| table.property(PROPERTY_NAME));
         let ends = (file.start_key.clone().unwrap_or_default(), file.end_key.clone().unwrap_or_default());
         (Arc::new(SeekTable::new(ends.0, ends.1, property, self.lacuna.spec().codec())), is_read)

@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use lacuna_rocksdb::{RangeFilters, Readable, SeekTables};
 use rust_rocksdb::{
-    ColumnFamilyDescriptor, DB, Env, ErrorKind, OptimisticTransactionDB, Options, ReadOptions, TransactionDB,
-    TransactionDBOptions,
+    ColumnFamilyDescriptor, DB, DBWithThreadMode, Env, ErrorKind, MultiThreaded, OptimisticTransactionDB,
+    Options, ReadOptions, TransactionDB, TransactionDBOptions,
 };
 
 use crate::support::{TestDb, collect, key, options, rows_of};
@@ -92,6 +92,22 @@ fn transactions_of_another_order_are_refused() {
     is_refused(&test.lacuna, &locking.transaction());
     is_refused(&test.lacuna, &locking.snapshot());
     is_refused(&test.lacuna, &checking.transaction());
+}
+
+/// A database for many threads names the comparator only if column families were named when it was opened; else tables do.
+#[test]
+fn a_database_of_many_threads_and_another_order_is_refused() {
+    type Shared = DBWithThreadMode<MultiThreaded>;
+    let test = TestDb::new(SPEC);
+    let mut own = options(&test.env, None);
+    backward(&mut own);
+    let plain = Shared::open(&own, "/plain").unwrap();
+    let named = [ColumnFamilyDescriptor::new("default", own.clone())];
+    let named = Shared::open_cf_descriptors(&own, "/named", named).unwrap();
+    [&plain, &named].iter().for_each(|db| db.put(key(5), b"value").unwrap());
+    is_refused(&test.lacuna, &named);
+    plain.flush().unwrap();
+    is_refused(&test.lacuna, &plain);
 }
 
 #[test]

@@ -42,7 +42,7 @@ struct Panicking {
 
 impl KeyCodec<u64> for Panicking {
     fn id(&self) -> CodecId {
-        CodecId { number: 999, parameter: 0 }
+        CodecId { number: 0x8001, parameter: 0 }
     }
     fn name(&self) -> String {
         "panicking".to_owned()

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lacuna_base::{CodecId, Cover, FixedBe, KeyCodec, Result, U64Range};
 use lacuna_guard::{GuardCodec, GuardSpec};
-use lacuna_rocksdb_property::{Collector, Direction, Question, TableFacts, TableGuard};
+use lacuna_rocksdb_property::{Collector, Direction, Question, Questions, TableFacts, TableGuard};
 
 /// Eight bytes as an integer, until a flag makes it panic.
 #[derive(Debug)]
@@ -71,4 +71,27 @@ fn a_codec_that_panics_costs_reads_and_is_counted() {
     assert!(stats.filters.check().is_err());
     let text = lacuna_rocksdb_property::Metric::text(stats.metrics());
     assert!(text.contains("\nlacuna_filters_panicked_total 2\n"), "{text}");
+
+    // Many at once, in a table and without one.
+    let range = |lo: u64| (Included(lo.to_be_bytes().to_vec()), Included((lo + 4).to_be_bytes().to_vec()));
+    let questions = Questions::new(&guard, [range(5), range(50)]);
+    breaks.store(true, Relaxed);
+    let comparator = TableFacts::BYTEWISE;
+    questions.note_empty(0);
+    assert!(!questions.has_passed(0));
+    questions.ask(TableFacts { comparator, property: Some(&stored), identity: None });
+    assert!(questions.has_passed(0) && questions.has_passed(1), "read");
+    assert_eq!(guard.stats().filters.panics, 4);
+}
+
+/// A batch in which every range is inverted asks tables for their comparator alone.
+#[test]
+fn questions_without_a_range_open_no_filter() {
+    let guard = TableGuard::parse("grafite@14 codec=fixed_be:8").unwrap();
+    let questions = Questions::new(&guard, [(Included(vec![9; 8]), Included(vec![5; 8]))]);
+    for comparator in [TableFacts::BYTEWISE, &b"backward"[..]] {
+        questions.ask(TableFacts { comparator, property: Some(b"damaged"), identity: None });
+    }
+    assert_eq!(questions.foreign_comparator(), Some("backward"));
+    assert_eq!((guard.stats().scanned.corrupt, guard.stats().scanned.comparator), (0, 1));
 }

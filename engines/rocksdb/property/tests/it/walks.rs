@@ -23,6 +23,27 @@ fn every_ninth_table_ends_a_backward_walk() {
     assert_eq!(shown, [8, 17, 26, 35]);
 }
 
+/// A composite codec hashes the first part of a key, so that nothing says which tables are below.
+#[test]
+fn every_ninth_denial_ends_a_backward_walk_where_keys_have_no_order() {
+    let guard = TableGuard::parse("grafite@16 codec=composite:4,4").unwrap();
+    let key = |user: u32, message: u32| [user.to_be_bytes(), message.to_be_bytes()].concat();
+    let tables: Vec<Vec<u8>> = (0..40)
+        .map(|user| {
+            let mut collector = Collector::new(&guard, Some(1));
+            (0..10).for_each(|message| collector.add(Collector::PUT, &key(user, message << 10)));
+            collector.finish().unwrap()
+        })
+        .collect();
+    let (lo, hi) = (key(100, 0), key(100, u32::MAX));
+    for (direction, expected) in [(Direction::Reverse, vec![8, 17, 26, 35]), (Direction::Forward, vec![])] {
+        let question = Question::new(&guard, (Included(&lo), Included(&hi)), direction);
+        let mut answers = tables.iter().rev().map(|bytes| question.may_contain(table(bytes)));
+        let shown: Vec<usize> = (0..40).filter(|_| answers.next() == Some(true)).collect();
+        assert_eq!(shown, expected, "{direction:?}");
+    }
+}
+
 #[test]
 fn a_forward_scan_skips_them_all() {
     assert!(walk(Direction::Forward).iter().all(|&may_contain| !may_contain));

@@ -3,7 +3,7 @@
 use std::fs;
 
 use lacuna_rocksdb::{RangeFilters, SeekTables};
-use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
+use rust_rocksdb::{ColumnFamilyDescriptor, DB, Env, KeyEncodingType, Options, PlainTableFactoryOptions};
 
 use super::{Home, filters};
 use crate::support::{gap, key};
@@ -62,6 +62,89 @@ fn a_reopened_database_finds_its_files_and_removes_others() {
     opened.db.compact_range(None::<&[u8]>, None::<&[u8]>);
     assert_eq!(home.files(), 2);
     assert!(opened.passed() < 5);
+}
+
+/// Options that look in another place than the database does say nothing of the filters that there are.
+#[test]
+fn files_of_tables_that_are_not_found_stay() {
+    let home = Home::new();
+    home.open().write(0, 2);
+    let opened = home.open();
+    let mut elsewhere = Options::default();
+    elsewhere.set_env(&Env::mem_env().unwrap());
+    assert_eq!(opened.lacuna.remove_unused_partitions(&elsewhere, &opened.db).unwrap(), 0);
+    assert_eq!(home.files(), 1);
+    assert!(opened.passed() < 5);
+    assert_eq!(opened.lacuna.remove_unused_partitions(&opened.options, &opened.db).unwrap(), 0);
+    assert_eq!(home.files(), 1);
+}
+
+#[test]
+fn files_of_tables_of_another_format_stay() {
+    let home = Home::new();
+    let open = || {
+        let (lacuna, store, mut options) = filters(&home.partitions());
+        options.set_allow_mmap_reads(true);
+        options.set_plain_table_factory(&PlainTableFactoryOptions {
+            user_key_length: 0,
+            bloom_bits_per_key: 0,
+            hash_table_ratio: 0.0,
+            index_sparseness: 16,
+            huge_page_tlb_size: 0,
+            encoding_type: KeyEncodingType::Plain,
+            full_scan_mode: false,
+            store_index_in_file: false,
+        });
+        let db = DB::open(&options, home.path("db")).unwrap();
+        super::Opened { db, lacuna, store, options }
+    };
+    open().write(0, 2);
+    let opened = open();
+    assert_eq!(opened.lacuna.remove_unused_partitions(&opened.options, &opened.db).unwrap(), 0);
+    assert_eq!(home.files(), 1);
+    assert!(opened.passed() < 5, "tables of this format are asked, too");
+}
+
+/// Tables in another order have no filter, and do not keep the files of others.
+#[test]
+fn files_are_removed_beside_a_column_family_of_another_order() {
+    let home = Home::new();
+    let open = || {
+        let (lacuna, store, mut options) = filters(&home.partitions());
+        options.create_missing_column_families(true);
+        let mut own = Options::default();
+        own.set_comparator("backward", Box::new(|a: &[u8], b: &[u8]| b.cmp(a)));
+        let own = ColumnFamilyDescriptor::new("own", own);
+        let default = ColumnFamilyDescriptor::new("default", options.clone());
+        let db = DB::open_cf_descriptors(&options, home.path("db"), [default, own]).unwrap();
+        super::Opened { db, lacuna, store, options }
+    };
+    let opened = open();
+    opened.write(0, 2);
+    let family = opened.db.cf_handle("own").unwrap();
+    opened.db.put_cf(&family, key(5), b"value").unwrap();
+    opened.db.flush_cf(&family).unwrap();
+    drop(opened);
+    let orphan = home.partitions().join(format!("{}.lacuna", "0123456789abcdef".repeat(2)));
+    fs::write(&orphan, "half a filter").unwrap();
+    let opened = open();
+    assert_eq!(opened.lacuna.remove_unused_partitions(&opened.options, &opened.db).unwrap(), 1);
+    assert_eq!((orphan.exists(), home.files()), (false, 1));
+}
+
+#[test]
+fn filters_that_are_installed_twice_are_built_once() {
+    let home = Home::new();
+    let (lacuna, store, mut options) = filters(&home.partitions());
+    lacuna.install(&mut options);
+    let db = DB::open(&options, home.path("db")).unwrap();
+    let opened = super::Opened { db, lacuna, store, options };
+    opened.write(0, 2);
+    assert_eq!((home.files(), opened.lacuna.stats().filters.built), (1, 1));
+    assert!(opened.passed() < 5);
+    opened.write(1, 2);
+    opened.db.compact_range(None::<&[u8]>, None::<&[u8]>);
+    assert_eq!(home.files(), 1, "files go with their tables");
 }
 
 #[test]
