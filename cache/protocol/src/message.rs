@@ -242,6 +242,8 @@ pub enum Event {
     },
     /// No reply to this call will come: it times out immediately.
     Lost(CallId),
+    /// This call failed, and would fail again: it is not repeated.
+    Failed(CallId),
     /// Time has passed, nothing else.
     Tick,
     /// No more requests will come: apply what is buffered, then end.

@@ -31,12 +31,42 @@ pub struct WriteSet {
     keys: Vec<RangeKey>,
     /// Whether no row was named.
     is_unsaid: bool,
+    has_null: bool,
+    /// Of which columns the domain is one; 0 if that is not noted.
+    columns: u64,
 }
 
 impl WriteSet {
     /// No values yet.
     pub const fn new(domain: DomainId, domain_type: DomainType) -> Self {
-        Self { domain, domain_type, keys: Vec::new(), is_unsaid: true }
+        Self { domain, domain_type, keys: Vec::new(), is_unsaid: true, has_null: false, columns: 0 }
+    }
+
+    /// Notes of which columns the domain is one, so that a write of another table can refuse the set.
+    #[must_use]
+    pub const fn of_columns(mut self, columns: u64) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Whether the set may be one of values of this domain, which is one of these columns.
+    pub fn is_of(&self, domain_type: DomainType, columns: u64) -> bool {
+        self.domain_type == domain_type && (self.columns == 0 || self.columns == columns)
+    }
+
+    /// The domain.
+    pub const fn domain(&self) -> DomainId {
+        self.domain
+    }
+
+    /// The keys of its values, as often as they were added; NULL has none.
+    pub fn keys(&self) -> &[RangeKey] {
+        &self.keys
+    }
+
+    /// Whether NULL is among its values.
+    pub const fn has_null(&self) -> bool {
+        self.has_null
     }
 
     /// Adds the value of a row before the write; leave it out for an insertion.
@@ -44,7 +74,9 @@ impl WriteSet {
     /// # Errors
     /// As [`DomainType::key`].
     pub fn before(&mut self, value: DomainValue<'_>) -> Result<&mut Self> {
-        self.keys.extend(self.domain_type.key(value)?);
+        let key = self.domain_type.key(value)?;
+        self.has_null |= key.is_none();
+        self.keys.extend(key);
         self.is_unsaid = false;
         Ok(self)
     }

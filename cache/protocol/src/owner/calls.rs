@@ -170,6 +170,13 @@ impl<A: Application> Owner<A> {
         }
     }
 
+    /// The same of a call that would fail again.
+    pub(super) fn give_up_at_once(&mut self, id: CallId) {
+        if let Some(pending) = self.calls.remove(&id) {
+            self.give_up(pending);
+        }
+    }
+
     pub(super) fn peer_answered(&mut self, id: CallId, reply: PeerReply) {
         let Some(pending) = self.calls.remove(&id) else { return };
         match (pending.purpose, reply, pending.call) {

@@ -34,6 +34,7 @@ impl<A: Application> Owner<A> {
             Event::Store(call, reply) => self.store_answered(call, reply),
             Event::Log(call, reply) => self.log_answered(call, reply),
             Event::Lost(call) => self.give_up_on(call),
+            Event::Failed(call) => self.give_up_at_once(call),
             Event::Tick => self.tick(),
             Event::Stop => {
                 self.phase = Phase::Stopping(Parting::Finishing);

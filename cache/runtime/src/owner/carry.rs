@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::ports::CacheServer;
 use lacuna_cache_protocol::{Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall};
-use lacuna_cache_protocol::{Error, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::time::timeout;
 
 use crate::owner::counters::count;
@@ -101,6 +101,10 @@ impl OwnerHandle {
         let about = what.clone();
         let (event, error) = match self.servers.store.call(self.range, epoch, what).await {
             Ok(answer) => (Event::Store(call, answer.reply), answer.why),
+            // The database refuses the query, as it would again.
+            Err(error) if is_query && error.kind() == ErrorKind::InvalidInput => {
+                (Event::Failed(call), Some(error))
+            }
             Err(error) => (Event::Lost(call), Some(error)),
         };
         let why = error.and_then(|error| match about {

@@ -118,7 +118,7 @@ impl Tables {
 impl Cache {
     pub(crate) async fn open(options: Options) -> Result<Self> {
         let lock =
-            options.beside("-lacuna.lock").map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
+            options.beside("-lacuna.lock")?.map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
         let database = crate::sql::database::open(&options.url).await?;
         Self::over(database, options, lock, false).await
     }
@@ -369,7 +369,7 @@ fn logs(options: &Options) -> Result<(Logs, Option<Arc<FileLog>>)> {
         return Ok((options.logs.clone(), None));
     }
     let is_buffering = options.policy == Policy::WriteBack;
-    let logs: Logs = match options.beside("-lacuna.log") {
+    let logs: Logs = match options.beside("-lacuna.log")? {
         Some(path) if is_buffering || path.exists() => {
             let log = Arc::new(FileLog::open(path)?);
             return Ok((vec![log.clone()], Some(log)));

@@ -204,14 +204,6 @@ impl Options {
         Cache::open(self).await
     }
 
-    /// The file of the database; `None` if it is in memory, or a server's.
-    pub(crate) fn file(&self) -> Option<PathBuf> {
-        let rest =
-            self.url.strip_prefix("sqlite:").filter(|_| !crate::sql::database::is_in_memory(&self.url))?;
-        let path = rest.strip_prefix("//").unwrap_or(rest);
-        Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
-    }
-
     /// Whether other processes can reach the database, too.
     pub(crate) fn is_shared(&self) -> bool {
         !self.url.starts_with("sqlite:")
@@ -222,10 +214,13 @@ impl Options {
         self.has_warm_start && !crate::sql::database::is_in_memory(&self.url)
     }
 
-    /// The path of the file with a suffix.
-    pub(crate) fn beside(&self, suffix: &str) -> Option<PathBuf> {
-        let mut name = self.file()?.into_os_string();
-        name.push(suffix);
-        Some(PathBuf::from(name))
+    /// The path of the database's file with a suffix; `None` if it is in memory, or a server's.
+    pub(crate) fn beside(&self, suffix: &str) -> Result<Option<PathBuf>> {
+        let with_suffix = |file: PathBuf| {
+            let mut name = file.into_os_string();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        Ok(crate::sql::database::file_of(&self.url)?.map(with_suffix))
     }
 }

@@ -51,6 +51,11 @@ impl Row {
         }
     }
 
+    /// Whether its values are of these columns.
+    pub(crate) fn has_columns(&self, columns: &Arc<[String]>) -> bool {
+        Arc::ptr_eq(&self.columns, columns) || self.columns == *columns
+    }
+
     /// All values, in the order of the columns.
     pub fn values(&self) -> &[SqlValue] {
         &self.values

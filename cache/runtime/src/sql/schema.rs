@@ -279,6 +279,12 @@ impl Schema {
         lacuna_base::hash::hash_bytes(&bytes, 0)
     }
 
+    /// Identifies the table and its registered columns: what the number of a domain means.
+    pub(crate) fn columns_mark(&self) -> u64 {
+        let marks = self.domain_marks().into_iter().flat_map(u64::to_le_bytes);
+        lacuna_base::hash::hash_bytes(&self.table.bytes().chain(marks).collect::<Vec<u8>>(), 0)
+    }
+
     /// Identifies name and type of each registered column, in their order ([`docs/format/range-cache-sql.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-sql.md)).
     pub(crate) fn domain_marks(&self) -> Vec<u64> {
         let mark = |(column, domain): &(String, DomainType)| {

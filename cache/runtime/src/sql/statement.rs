@@ -47,7 +47,8 @@ impl Statement {
         Self { sql: sql.into(), params: Vec::new(), expected: None, shape: Shape::Own, is_accepted: false }
     }
 
-    /// Adds the next parameter.
+    /// Adds the next parameter. NULL has no type of its own, and is a `bigint` for PostgreSQL: beside a column of another type write
+    /// `CAST($1 AS date)`.
     #[must_use]
     pub fn with(mut self, value: impl Into<SqlValue>) -> Self {
         self.params.push(value.into());

@@ -100,9 +100,9 @@ impl Writer<'_> {
             Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
             Expr::Between { expr, negated, low, high } => {
                 let column = self.comparable(expr)?;
+                self.comparable(low)?;
+                self.comparable(high)?;
                 self.text("(").operand(expr, None)?;
-                grouped(low)?;
-                grouped(high)?;
                 self.text(if *negated { " NOT BETWEEN " } else { " BETWEEN " }).operand(low, column)?;
                 self.text(" AND ").operand(high, column)?;
                 self.text(")");
@@ -110,6 +110,7 @@ impl Writer<'_> {
             }
             Expr::In { expr, target: InTarget::List(list), negated, global: false } => {
                 let column = self.comparable(expr)?;
+                list.iter().try_for_each(|item| self.comparable(item).map(drop))?;
                 self.text("(").operand(expr, None)?;
                 self.text(if *negated { " NOT IN (" } else { " IN (" });
                 self.list(list.iter(), column)?;
@@ -308,7 +309,15 @@ impl Writer<'_> {
         // Alone, a parameter would be taken for text, which has other rules than `CHAR(n)`.
         let mut column = None;
         for arg in args.iter().filter(|_| is_word) {
-            column = column.or(self.names.typed_as(arg)?);
+            let place = self.names.typed_as(arg)?;
+            let is_time = |place: &usize| self.names.described(*place).is_time();
+            if let (Dialect::MariaDb, Some(place)) = (self.names.dialect, place.filter(is_time)) {
+                return Err(refused(format!(
+                    "{name} of {} may be a moment of the database's clock, which gives a time its day",
+                    self.names.name_of(place)
+                )));
+            }
+            column = column.or(place);
         }
         let is_of_texts = |place: &usize| {
             let kind = self.names.described(*place).kind;

@@ -112,7 +112,7 @@ fn with_spread_doubt(mut columns: Vec<(String, Column, String)>) -> Vec<(String,
     loop {
         let doubtful: Vec<String> = columns
             .iter()
-            .filter(|(_, column, _)| column.doubt.is_some() || is_time(&column.declared))
+            .filter(|(_, column, _)| column.doubt.is_some() || column.is_time())
             .map(|(name, ..)| name.replace('`', "``").to_lowercase())
             .collect();
         let mut spreads = false;
@@ -129,10 +129,6 @@ fn with_spread_doubt(mut columns: Vec<(String, Column, String)>) -> Vec<(String,
             return columns.into_iter().map(|(name, column, _)| (name, column)).collect();
         }
     }
-}
-
-fn is_time(declared: &str) -> bool {
-    declared == "time" || declared.starts_with("time(")
 }
 
 /// A column, and the expression by which each read computes it.

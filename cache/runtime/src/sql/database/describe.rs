@@ -29,8 +29,8 @@ pub(crate) struct Described {
 }
 
 impl Dialect {
-    /// Schema and name, whether it is found without its schema, whether writes to it can be fenced, and its
-    /// definition. It must be a table with transactions (a view, or a part of another table, would be a second way
+    /// Schema and name, whether it is found without its schema, whether writes to it can be fenced (`t`, or a word that says why
+    /// not), and its definition. It must be a table with transactions (a view, or a part of another table, would be a second way
     /// to the same rows, and a key need not be unique in a table with those that inherit from it).
     const fn table_query(self) -> &'static str {
         match self {
@@ -40,7 +40,8 @@ impl Dialect {
             }
             Self::Postgres => {
                 "SELECT nspname::text, relname::text, CASE WHEN pg_table_is_visible(pg_class.oid) THEN 't' ELSE '' END, \
-                 CASE WHEN relkind IN ('r', 'p') AND relpersistence <> 't' AND NOT EXISTS (SELECT 1 FROM pg_inherits \
+                 CASE WHEN relpersistence = 'u' THEN 'unlogged' WHEN relkind IN ('r', 'p') AND row_security_active(pg_class.oid) \
+                 THEN 'rows' WHEN relkind IN ('r', 'p') AND relpersistence = 'p' AND NOT EXISTS (SELECT 1 FROM pg_inherits \
                  WHERE inhrelid = pg_class.oid OR (inhparent = pg_class.oid AND relkind = 'r')) THEN 't' ELSE '' END, '' \
                  FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass($1::text)"
             }
@@ -161,7 +162,24 @@ impl Dialect {
 struct Located {
     name: TableName,
     full: TableName,
-    is_fenceable: bool,
+    /// Why its results cannot be cached, if they cannot.
+    obstacle: Option<&'static str>,
+}
+
+/// Why the results of a table cannot be cached, by the word of [`Dialect::table_query`].
+fn obstacle(word: &str, definition: &str) -> Option<&'static str> {
+    match word {
+        "t" if !resolves_conflicts(definition) => None,
+        "rows" => Some(
+            "has row security that applies to this role: which rows it sees may change with other tables, settings and the clock, \
+             without a write of the table; connect as its owner, or as a role with BYPASSRLS",
+        ),
+        "unlogged" => Some("is unlogged: it may lose what results have shown when the server crashes"),
+        _ => Some(
+            "is not a table whose writes can be fenced: a view, a part of another, one that others inherit from, without \
+             transactions, or one that resolves conflicts on its own",
+        ),
+    }
 }
 
 /// The one name of a table, however it is asked for.
@@ -172,11 +190,13 @@ pub(crate) async fn canonical(database: &dyn Database, table: &str) -> Result<St
 /// Reads the description of the table.
 pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Described> {
     let dialect = database.dialect();
-    let Located { name, full, is_fenceable } = located(database, table).await?;
-    if !is_fenceable {
+    let Located { name, full, obstacle } = located(database, table).await?;
+    if let Some(obstacle) = obstacle {
+        return Err(Error::invalid_input(format!("{table} {obstacle}")));
+    }
+    if name.table.rsplit_once('#').is_some_and(|(_, part)| part.bytes().all(|digit| digit.is_ascii_digit())) {
         let message = format!(
-            "{table} is not a table whose writes can be fenced: a view, a part of another, one that others \
-             inherit from, without transactions, or one that resolves conflicts on its own"
+            "{table} is called as a part of another table would be, by `#` and a number at the end: rename it"
         );
         return Err(Error::invalid_input(message));
     }
@@ -225,8 +245,7 @@ async fn located(database: &dyn Database, table: &str) -> Result<Located> {
             Some(schema) => TableName::found(schema, &full.table, searched == "t"),
             None => full.clone(),
         };
-        let is_fenceable = fenceable == "t" && !resolves_conflicts(&sql);
-        return Ok(Located { name, full, is_fenceable });
+        return Ok(Located { name, full, obstacle: obstacle(&fenceable, &sql) });
     }
     Err(Error::invalid_input(format!("there is no table {table}")))
 }

@@ -30,9 +30,10 @@ impl Dialect {
         text
     }
 
-    /// Appends the name in quotes.
+    /// Appends the name in quotes. SQLite takes a name in `"` for a text if there is no such column, as after it was renamed: it would
+    /// read the name, and delete by comparing it.
     pub(crate) fn quote(self, text: &mut String, name: &str) {
-        let mark = if self == Self::MariaDb { '`' } else { '"' };
+        let mark = if self == Self::Postgres { '"' } else { '`' };
         text.push(mark);
         for (nth, part) in name.split(mark).enumerate() {
             if nth > 0 {

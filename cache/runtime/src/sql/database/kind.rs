@@ -106,6 +106,11 @@ impl Column {
         dialect == Dialect::Postgres && self.kind == ColumnKind::Text && is_padded
     }
 
+    /// Whether it is a time of day of MariaDB, which a comparison with a day, or a value made of both, puts on the day of the clock.
+    pub(crate) fn is_time(&self) -> bool {
+        self.declared == "time" || self.declared.starts_with("time(")
+    }
+
     /// Whether SQLite leaves texts in it as they are; otherwise it makes numbers of those that look like numbers.
     pub(crate) fn keeps_texts(&self) -> bool {
         matches!(self.kind, ColumnKind::Text | ColumnKind::Blob) || self.declared.is_empty()

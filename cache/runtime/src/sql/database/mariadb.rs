@@ -63,9 +63,12 @@ fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
     }
     let type_info = value.type_info().into_owned();
     Ok(match type_info.name() {
-        "BOOLEAN" | "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => {
-            SqlValue::Integer(row.try_get(place)?)
-        }
+        // The driver calls `TINYINT(1)` so, with a sign or without one.
+        "BOOLEAN" => match row.try_get(place) {
+            Ok(value) => SqlValue::Integer(value),
+            Err(_) => row.try_get::<u64, _>(place)?.into(),
+        },
+        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => SqlValue::Integer(row.try_get(place)?),
         "FLOAT" => SqlValue::Float(row.try_get::<f32, _>(place)?.into()),
         "DOUBLE" => SqlValue::Float(row.try_get(place)?),
         "BLOB" | "TINYBLOB" | "MEDIUMBLOB" | "LONGBLOB" | "BINARY" | "VARBINARY" => {

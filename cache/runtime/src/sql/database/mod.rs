@@ -85,6 +85,15 @@ async fn connect(url: &str, connections: u32) -> Result<Arc<dyn Database>> {
     }
 }
 
+/// The file of the database at `url`, if it is one of SQLite.
+pub(crate) fn file_of(url: &str) -> Result<Option<std::path::PathBuf>> {
+    match url.split(':').next() {
+        #[cfg(feature = "sqlite")]
+        Some("sqlite") => sqlite::file_of(url),
+        _ => Ok(None),
+    }
+}
+
 /// Whether the database is in memory, so that nothing of it outlives the process.
 pub(crate) fn is_in_memory(url: &str) -> bool {
     url.contains(":memory:") || url.contains("mode=memory")

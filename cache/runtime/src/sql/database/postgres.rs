@@ -1,5 +1,5 @@
-//! PostgreSQL. Writers of different rows run concurrently; the fence is read `FOR SHARE`, so that a new owner
-//! waits for them.
+//! PostgreSQL. Writers of different rows run concurrently; each locks a slot of the fence, so that a new owner waits for
+//! them.
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};

@@ -1,5 +1,6 @@
 //! SQLite, in this process. One writer at a time; readers see committed data.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
@@ -20,6 +21,8 @@ driver!(Sqlite, SqliteTransaction, sqlx::Sqlite, Dialect::Sqlite, "BEGIN IMMEDIA
 const CONNECTIONS: u32 = 4;
 /// How long to wait for another writer, whose disk may be slow.
 const BUSY: Duration = Duration::from_secs(30);
+/// Symbolic links that are followed to a file, at most.
+const MAX_LINKS: usize = 40;
 
 impl Sqlite {
     /// Opens the database at `url`, or creates one.
@@ -41,6 +44,40 @@ impl Sqlite {
             .test_before_acquire(false);
         Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(url))?, is_in_memory })
     }
+}
+
+/// The file of the database at `url`, by the one name that it has however the URL says it: what stands beside it is found by all that
+/// open it. `None` if it is in memory.
+pub(crate) fn file_of(url: &str) -> Result<Option<PathBuf>> {
+    if is_in_memory(url) {
+        return Ok(None);
+    }
+    let options: SqliteConnectOptions = url.parse().map_err(refused)?;
+    let path = options.get_filename();
+    if path.to_string_lossy().starts_with("file:") {
+        return Err(Error::invalid_input(
+            "give the path of the file itself after `sqlite:`, without `file:`",
+        ));
+    }
+    Ok(Some(followed(path.to_path_buf())))
+}
+
+/// The path without symbolic links; the file need not be there yet.
+fn followed(mut path: PathBuf) -> PathBuf {
+    for _ in 0..MAX_LINKS {
+        if let Ok(found) = path.canonicalize() {
+            return found;
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match path.read_link() {
+            Ok(target) => path = folder.join(target),
+            Err(_) => {
+                let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+                return path.file_name().map_or(folder.clone(), |name| folder.join(name));
+            }
+        }
+    }
+    path
 }
 
 /// Types are of values in SQLite, not of columns.

@@ -158,8 +158,9 @@ impl FencedTable {
         let last = rows.last().filter(|_| limit == Some(rows.len()));
         let domain = self.schema.domains.get(query.domain).map(|(_, domain)| *domain);
         let last = match (last, domain) {
+            // A value without a key, as `infinity`, says no end: the result is that of its whole interval.
             (Some(row), Some(domain)) => {
-                domain_key::key(domain, self.schema.domain_value(query.domain, row))?
+                domain_key::key(domain, self.schema.domain_value(query.domain, row)).ok().flatten()
             }
             _ => None,
         };

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeBounds;
 use std::sync::PoisonError;
 
-use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Interval, Query, RangeKey, union};
 
 use super::Table;
@@ -27,6 +27,8 @@ use lacuna_base::wire::Writer;
 /// A range of a registered column, from [`Table::condition`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
+    /// What the number of the domain means.
+    columns: u64,
     domain: usize,
     /// `None` if the range is empty.
     interval: Option<Interval<RangeKey>>,
@@ -44,17 +46,18 @@ impl Table {
         column: &str,
         range: impl RangeBounds<V>,
     ) -> Result<Condition> {
-        Ok(Condition { domain: self.schema.domain_of(column)?, interval: self.interval(column, range)? })
+        let (domain, interval) = (self.schema.domain_of(column)?, self.interval(column, range)?);
+        Ok(Condition { columns: self.schema.columns_mark(), domain, interval })
     }
 
     /// The rows for which any of these conditions holds, each once: those of the first condition in the order of
     /// its column, then those that the second adds, and so on. All of one moment.
     ///
     /// # Errors
-    /// As [`Table::get`]; `InvalidInput` for more than 256 conditions if the owners are in other processes.
+    /// As [`Table::get`]; `InvalidInput` for a condition of another table, and for more than 256 conditions if the owners are in other
+    /// processes.
     pub async fn get_any(&self, conditions: &[Condition]) -> Result<Rows> {
-        let queries: Vec<Query> =
-            conditions.iter().filter_map(|condition| self.query_of(condition)).collect();
+        let queries: Vec<Query> = self.queries_of(conditions)?.into_iter().flatten().collect();
         let results = self.results(queries).await?;
         let rows = results.into_iter().reduce(|rows, more| union(rows, more, |row| self.identity(row)));
         Ok(self.rows(rows.unwrap_or_default()))
@@ -66,8 +69,7 @@ impl Table {
     /// # Errors
     /// As [`Table::get_any`].
     pub async fn get_all(&self, conditions: &[Condition]) -> Result<Rows> {
-        let queries: Option<Vec<Query>> =
-            conditions.iter().map(|condition| self.query_of(condition)).collect();
+        let queries: Option<Vec<Query>> = self.queries_of(conditions)?.into_iter().collect();
         // One of the ranges is empty.
         let Some(queries) = queries else { return Ok(Vec::new()) };
         let Some(best) = self.most_selective(&queries) else { return Ok(Vec::new()) };
@@ -79,9 +81,19 @@ impl Table {
         Ok(self.rows(rows))
     }
 
-    fn query_of(&self, condition: &Condition) -> Option<Query> {
-        let interval = condition.interval.clone()?;
-        Some(Query { fingerprint: self.fingerprint, ..Query::all(condition.domain, interval) })
+    /// The query of each condition; `None` for one whose range is empty.
+    fn queries_of(&self, conditions: &[Condition]) -> Result<Vec<Option<Query>>> {
+        let columns = self.schema.columns_mark();
+        if conditions.iter().any(|condition| condition.columns != columns) {
+            let message =
+                format!("a condition is not of {}: make it by its own `condition`", self.schema.table);
+            return Err(Error::invalid_input(message));
+        }
+        let query = |condition: &Condition| {
+            let interval = condition.interval.clone()?;
+            Some(Query { fingerprint: self.fingerprint, ..Query::all(condition.domain, interval) })
+        };
+        Ok(conditions.iter().map(query).collect())
     }
 
     fn most_selective(&self, queries: &[Query]) -> Option<Query> {

@@ -7,6 +7,7 @@ use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Touched, WriteSet};
 
 use super::Table;
+use crate::sql::domain_key;
 use crate::sql::schema::Schema;
 use crate::sql::select::Sql;
 use crate::sql::sql_value::SqlValue;
@@ -116,17 +117,19 @@ impl Table {
     }
 
     /// Runs statements of the application in one transaction. `touched` must hold the values of registered columns
-    /// of every row that they change, before and after; registered columns that it does not name, or names by an
-    /// empty set, are touched whole. **A missing value leaves stale results in the cache.** Under write-back,
+    /// of every row of this table that they change, before and after; registered columns that it does not name, or names by an
+    /// empty set, are touched whole, and so are those of which it has a value that the database may keep as another one (rounded,
+    /// padded, set by a trigger). **A missing value leaves stale results in the cache**, and so does a change of another registered
+    /// table: take [`Cache::transaction`](crate::sql::Cache::transaction) for that. Under write-back,
     /// statements are written through unless all are [`Statement::never_refused`].
     ///
     /// # Errors
-    /// `Refused` for a statement that does not read or write rows, or changes its connection beyond the transaction
+    /// `Refused` for a set of another table, a statement that does not read or write rows, or changes its connection beyond the transaction
     /// (`set_config`, `pg_settings`, `pg_advisory_lock`, `GET_LOCK`, `INTO TEMP`); as [`Table::insert`] otherwise. What a stored
     /// function of the application does is not seen: settings that it changes must end with the function or the transaction.
     pub async fn execute(&self, touched: &[WriteSet], statements: Vec<Statement>) -> Result<(), WriteError> {
         checked_words(&statements)?;
-        self.send(sure_touched(&self.schema, touched), statements, Effect::Unknown).await
+        self.send(sure_touched(&self.schema, touched)?, statements, Effect::Unknown).await
     }
 
     /// An empty set of values of a registered column, for [`Table::execute`].
@@ -135,14 +138,43 @@ impl Table {
     /// `InvalidInput` for a column that is not registered.
     pub fn write_set(&self, column: &str) -> Result<WriteSet> {
         let domain = self.schema.domain_of(column)?;
-        Ok(WriteSet::new(domain, self.schema.domains[domain].1))
+        let columns = self.schema.columns_mark();
+        Ok(WriteSet::new(domain, self.schema.domains[domain].1).of_columns(columns))
     }
 }
 
-/// What statements of the application touch, without columns whose order only the database knows, which are touched whole.
-pub(super) fn sure_touched(schema: &Schema, touched: &[WriteSet]) -> Vec<Touched> {
-    let is_sure = |(domain, _): &Touched| schema.has_order_of(*domain);
-    touched.iter().flat_map(WriteSet::touched).filter(is_sure).collect()
+/// What statements of the application touch, without columns of which only the database knows the order, or the value that it
+/// keeps: these are touched whole.
+///
+/// # Errors
+/// `InvalidInput` for a set that is not of this table.
+pub(super) fn sure_touched(schema: &Schema, touched: &[WriteSet]) -> Result<Vec<Touched>> {
+    let mut sure = Vec::new();
+    for set in touched {
+        let domain = schema.domains.get(set.domain());
+        if !domain.is_some_and(|(_, domain_type)| set.is_of(*domain_type, schema.columns_mark())) {
+            let message =
+                format!("a set of values is not of {}: make it by its own `write_set`", schema.table);
+            return Err(Error::invalid_input(message));
+        }
+        if schema.has_order_of(set.domain()) && keeps_all(schema, set)? {
+            sure.extend(set.touched());
+        }
+    }
+    Ok(sure)
+}
+
+/// Whether the database keeps each value of the set as it is.
+fn keeps_all(schema: &Schema, set: &WriteSet) -> Result<bool> {
+    let (column, domain_type) = &schema.domains[set.domain()];
+    let place = schema.column(column)?;
+    for key in set.keys() {
+        let value = schema.fitted(place, domain_key::value(*domain_type, key)?);
+        if !schema.keeps(place, &value) {
+            return Ok(false);
+        }
+    }
+    Ok(!set.has_null() || schema.keeps(place, &SqlValue::Null))
 }
 
 /// Checks that statements of the application read or write rows, one statement each.

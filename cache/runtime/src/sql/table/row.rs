@@ -94,7 +94,7 @@ impl Table {
     /// `InvalidInput` for a column that the table does not have or that is given twice, and if the key or a
     /// registered column is missing.
     pub fn known_row<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Row> {
-        let Given { columns, others } = self.given(values)?;
+        let Given { columns, others } = self.named(values)?;
         if let Some((name, _)) = others.first() {
             return Err(Error::invalid_input(format!(
                 "the table {} has no column {name}",
@@ -138,7 +138,11 @@ impl Table {
         row: &Row,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
     ) -> Result<RowWrite> {
+        self.check_row(row)?;
         let given = self.given(values)?;
+        if given.columns.is_empty() && given.others.is_empty() {
+            return Err(Error::invalid_input("an update of no column: name at least one"));
+        }
         if given.columns.iter().any(|(place, _)| self.schema.key_places().any(|key| key == *place)) {
             let message = "the primary key of a row does not change: delete it and insert";
             return Err(Error::invalid_input(message));
@@ -172,6 +176,7 @@ impl Table {
     }
 
     pub(super) fn removing(&self, row: &Row) -> Result<RowWrite> {
+        self.check_row(row)?;
         let touched = self.touched_by(Some(row), &Given::default())?;
         let mut sql = Sql::new(self.dialect);
         sql.text("DELETE FROM ").table(&self.schema);
@@ -187,8 +192,31 @@ impl Table {
         domains.map(|domain| self.schema.domain_value(domain, row.values()).clone()).collect()
     }
 
+    /// Refuses a row of another table, or with other columns, whose values stand in other places.
+    fn check_row(&self, row: &Row) -> Result<()> {
+        if row.has_columns(&self.schema.columns) {
+            return Ok(());
+        }
+        let message =
+            format!("the row has other columns than those that this handle reads of {}", self.schema.table);
+        Err(Error::invalid_input(message))
+    }
+
     /// The values of a write, each column once.
     fn given<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Given> {
+        let given = self.named(values)?;
+        let is_generated = |(place, _): &&(usize, SqlValue)| self.schema.described[*place].is_generated;
+        match given.columns.iter().find(is_generated) {
+            Some((place, _)) => {
+                let message = format!("{} is set by the database alone", self.schema.columns[*place]);
+                Err(Error::invalid_input(message))
+            }
+            None => Ok(given),
+        }
+    }
+
+    /// Values by columns, each once, in the form of its column.
+    fn named<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Given> {
         let mut given = Given::default();
         for (column, value) in values {
             self.dialect.can_say(&value)?;
@@ -199,22 +227,15 @@ impl Table {
                 return Err(Error::invalid_input(format!("the column {column} is given twice")));
             }
             match place {
-                Some(place) => given.columns.push((place, self.assignable(place, value)?)),
+                Some(place) => {
+                    let value = self.schema.fitted(place, value);
+                    self.dialect.can_say(&value)?;
+                    given.columns.push((place, value));
+                }
                 None => given.others.push((column.to_owned(), value)),
             }
         }
         Ok(given)
-    }
-
-    /// A value in the form of its column.
-    fn assignable(&self, place: usize, value: SqlValue) -> Result<SqlValue> {
-        if self.schema.described[place].is_generated {
-            let message = format!("{} is set by the database alone", self.schema.columns[place]);
-            return Err(Error::invalid_input(message));
-        }
-        let value = self.schema.fitted(place, value);
-        self.dialect.can_say(&value)?;
-        Ok(value)
     }
 
     fn keeps_all(&self, given: &Given) -> bool {

@@ -31,11 +31,15 @@ pub(crate) async fn rows_beyond_all_decimals_are_in_ranges_without_an_end(url: &
     things.execute(&[], vec![insert]).await.unwrap();
     assert_eq!(ids(things.get("value", price("4.5")..).await).await, [1, 2]);
     assert_eq!(ids(things.get("value", price("4.5")..=price("99999999.99")).await).await, [1]);
+    assert_eq!(ids(things.last("value", price("4.5").., 1).await).await, [2]);
+    assert_eq!(ids(things.first("value", price("4.5").., 2).await).await, [1, 2]);
     let row = things.get("value", price("5.01")..).await.unwrap().remove(0);
     let refused = things.delete(&row).await;
     assert!(matches!(refused, Err(WriteError::Refused(_))), "its value has no key: {refused:?}");
     things.delete_range("value", price("5.01")..).await.unwrap();
     assert_eq!(ids(things.get::<SqlValue>("value", ..).await).await, [1]);
+    assert_eq!(ids(things.last("value", price("4.5").., 1).await).await, [1]);
+    assert_eq!(ids(things.first("value", price("4.5").., 2).await).await, [1]);
     // Rounding would put a value where nobody was told of it.
     let rounded = things.insert([("id", 3.into()), ("value", price("1.005"))]).await;
     assert!(matches!(rounded, Err(WriteError::Refused(_))), "{rounded:?}");

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use lacuna_cache::sql::{DomainType, Options, Schema, SqlValue, Table, WriteError};
+use lacuna_cache::sql::{DomainType, Options, Schema, SqlValue, Statement, Table, WriteError};
 use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::servers::{MariaDb, Postgres};
@@ -54,6 +54,112 @@ async fn one_file_has_one_cache_at_a_time() {
     assert_eq!(second.unwrap_err().kind(), ErrorKind::Conflict);
     drop(first);
     place.open(Policy::WriteAround).await;
+}
+
+/// However the URL says it, and through links; also before the file is there.
+#[cfg(unix)]
+#[tokio::test]
+async fn one_file_has_one_cache_whatever_it_is_called() {
+    let place = Place::new();
+    let folder = place.folder.path();
+    std::os::unix::fs::symlink("version 2.db", folder.join("link.db")).unwrap();
+    std::os::unix::fs::symlink("link.db", folder.join("current.db")).unwrap();
+    std::fs::create_dir(folder.join("inner")).unwrap();
+    let open = async |name: &str| Options::new(format!("sqlite:{}/{name}", folder.display())).open().await;
+    let names = ["current.db", "link.db", "version 2.db", "version%202.db", "inner/../link.db"];
+    for first in names {
+        let cache = open(first).await.unwrap();
+        for name in names {
+            let kind = open(name).await.map(drop).unwrap_err().kind();
+            assert_eq!(kind, ErrorKind::Conflict, "{first}, {name}");
+        }
+        cache.stop().await.unwrap();
+    }
+    let file = Options::new(format!("sqlite:file:{}/version 2.db", folder.display())).open().await;
+    assert_eq!(file.map(drop).unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+/// Numbers of columns and places of values mean other columns in another table.
+#[tokio::test]
+async fn conditions_sets_and_rows_of_another_table_are_refused() {
+    let cache = Options::new("sqlite::memory:").open().await.unwrap();
+    let tables = "CREATE TABLE orders (id INTEGER PRIMARY KEY, day INTEGER, total INTEGER); \
+                  CREATE TABLE users (id INTEGER PRIMARY KEY, day INTEGER)";
+    cache.run_sql(tables).await.unwrap();
+    let integer = DomainType::Integer;
+    let orders = Schema::new("orders", "id").with_domain("day", integer).with_domain("total", integer);
+    let orders = cache.table(orders).await.unwrap();
+    let users = cache.table(Schema::new("users", "id").with_domain("day", integer)).await.unwrap();
+    let row = [("id", 1.into()), ("day", 7.into()), ("total", 7.into())];
+    orders.insert(row).await.unwrap();
+    users.insert([("id", 1.into()), ("day", 7.into())]).await.unwrap();
+    for column in ["day", "total"] {
+        let condition = orders.condition(column, 1..=9).unwrap();
+        let own = users.condition("day", 1..=9).unwrap();
+        for found in [
+            users.get_any(std::slice::from_ref(&condition)).await,
+            users.get_all(&[own.clone(), condition.clone()]).await,
+            users.get_any(&[own, condition]).await,
+        ] {
+            assert_eq!(found.unwrap_err().kind(), ErrorKind::InvalidInput, "{column}");
+        }
+        let set = orders.write_set(column).unwrap();
+        let update = || vec![Statement::new("UPDATE users SET day = 8")];
+        let done = users.execute(std::slice::from_ref(&set), update()).await;
+        assert!(matches!(done, Err(WriteError::Refused(_))), "{column}: {done:?}");
+        let mut open = cache.transaction().on_all(&users).begin().await.unwrap();
+        let done = open.execute(&users, &[set], update()).await;
+        assert!(matches!(done, Err(WriteError::Refused(_))), "{column}: {done:?}");
+        open.rollback().await;
+    }
+    let order = orders.get("day", 7..=7).await.unwrap().remove(0);
+    let done = [users.delete(&order).await, users.update(&order, [("day", 9.into())]).await];
+    assert!(done.iter().all(|done| matches!(done, Err(WriteError::Refused(_)))), "{done:?}");
+    let user = users.get("day", 7..=7).await.unwrap().remove(0);
+    let nothing: [(&str, SqlValue); 0] = [];
+    assert!(matches!(users.update(&user, nothing).await, Err(WriteError::Refused(_))));
+    users.update(&user, [("day", 9.into())]).await.unwrap();
+    assert_eq!(values::ids(users.get("day", 9..=9).await).await, [1]);
+    cache.stop().await.unwrap();
+}
+
+/// It may have run for a minute before it was refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_query_that_the_database_refuses_is_sent_once() {
+    let Some(server) = Postgres::start() else { return };
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer);
+    let (cache, things) = values::table(&server.url(), "id BIGINT PRIMARY KEY, value BIGINT", schema).await;
+    things.insert([("id", 1.into()), ("value", 7.into())]).await.unwrap();
+    let before = cache.counts().store_queries;
+    let found = things.query("SELECT 1 / (value - 7) FROM things WHERE value = $1", &[7.into()]).await;
+    let why = found.map(drop).unwrap_err();
+    assert!(why.kind() == ErrorKind::InvalidInput && why.to_string().contains("division by zero"), "{why}");
+    assert_eq!(cache.counts().store_queries, before + 1);
+    cache.stop().await.unwrap();
+}
+
+/// A time beside a day, or in one value with it, is put on the day of the clock, which a cached result would keep.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn times_of_mariadb_are_not_read_with_days() {
+    let Some(server) = MariaDb::start() else { return };
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer);
+    let columns = "id BIGINT PRIMARY KEY, value BIGINT, t TIME, at DATETIME NULL";
+    let (cache, things) = values::table(&server.url(), columns, schema).await;
+    for what in [
+        "SELECT coalesce(at, t) FROM things WHERE value = ?",
+        "SELECT coalesce(t, at) FROM things WHERE value = ?",
+        "SELECT nullif(at, t) FROM things WHERE value = ?",
+        "SELECT id FROM things WHERE value = ? AND at BETWEEN t AND at",
+        "SELECT id FROM things WHERE value = ? AND at NOT BETWEEN at AND t",
+        "SELECT id FROM things WHERE value = ? AND at IN (at, t)",
+        "SELECT id FROM things WHERE value = ? AND at > t",
+    ] {
+        let found = things.query(what, &[7.into()]).await;
+        assert_eq!(found.map(drop).unwrap_err().kind(), ErrorKind::InvalidInput, "{what}");
+    }
+    let taken = "SELECT t, at FROM things WHERE value = ? AND at BETWEEN at AND at AND t IS NOT NULL";
+    things.query(taken, &[7.into()]).await.unwrap();
+    cache.stop().await.unwrap();
 }
 
 #[tokio::test]

@@ -101,6 +101,9 @@ async fn identities_are_read(url: &str, id: &str, is_always: bool) {
     let row = things.get("id", 1..=1).await.unwrap().remove(0);
     things.update(&row, [("value", 5.into())]).await.unwrap();
     assert_eq!(ids(things.get("value", 5..=5).await).await, [1]);
+    let known = things.known_row([("id", 2.into()), ("value", 2.into())]).unwrap();
+    things.update(&known, [("value", 6.into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", 5..=6).await).await, [1, 2]);
     cache.stop().await.unwrap();
 }
 
@@ -123,6 +126,26 @@ async fn columns_of_mariadb_that_others_set_are_seen() {
     generated_columns_are_read(&url, "BIGINT AS (value * 2) STORED").await;
     generated_columns_are_read(&url, "BIGINT AS (value * 2) VIRTUAL").await;
     identities_are_read(&url, "BIGINT AUTO_INCREMENT PRIMARY KEY", false).await;
+}
+
+/// A name that is no column any more is an error. Taken for a text, it would be read, or be above all numbers in a comparison.
+#[tokio::test]
+async fn columns_of_sqlite_that_were_renamed_are_errors() {
+    let place = Place::new();
+    let columns = "id INTEGER PRIMARY KEY, value INTEGER, note TEXT";
+    let (cache, things) = table(&sqlite(&place), columns, by_value()).await;
+    insert(&things, 1).await.unwrap();
+    insert(&things, 2).await.unwrap();
+    cache.run_sql("ALTER TABLE things RENAME COLUMN note TO remark").await.unwrap();
+    let found = things.get("value", 0..=9).await;
+    assert!(found.is_err(), "{found:?}");
+    cache.run_sql("ALTER TABLE things RENAME COLUMN value TO worth").await.unwrap();
+    assert!(things.delete_range("value", 5..).await.is_err());
+    assert!(things.update_range("value", 5.., &[("note", "'all'")]).await.is_err());
+    cache.run_sql("ALTER TABLE things RENAME COLUMN worth TO value").await.unwrap();
+    cache.run_sql("ALTER TABLE things RENAME COLUMN remark TO note").await.unwrap();
+    assert_eq!(ids(things.get("value", 0..=9).await).await, [1, 2], "none was deleted");
+    cache.stop().await.unwrap();
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod clients;
 mod conditions;
 mod edges;
 mod every_type;
+mod executed;
 mod hidden_changes;
 mod joined;
 mod key_forms;

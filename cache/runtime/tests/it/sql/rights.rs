@@ -70,6 +70,27 @@ async fn caches_share_connections_and_nothing_else() {
     first.stop().await.unwrap();
 }
 
+/// Which rows a role sees by policies may change without a write of the table.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_with_row_security_are_refused_where_it_applies() {
+    let Some(server) = Postgres::start() else { return };
+    let admin = prepared(&server).await;
+    let policy = "ALTER TABLE people ENABLE ROW LEVEL SECURITY; CREATE POLICY some ON people USING (age > 20); \
+                  CREATE UNLOGGED TABLE notes (id BIGINT PRIMARY KEY, age BIGINT)";
+    admin.run_sql(policy).await.unwrap();
+    drop(admin.table(schema()).await.expect("it does not apply to superusers"));
+    let notes = Schema::new("notes", "id").with_domain("age", DomainType::Integer);
+    let refused = admin.table(notes).await.unwrap_err();
+    assert!(refused.to_string().contains("unlogged"), "{refused}");
+    admin.run_sql("GRANT ALL ON lacuna_fence, lacuna_slot, lacuna_lease TO worker").await.unwrap();
+    admin.stop().await.unwrap();
+    let worker = as_user(&server, "worker").open().await.unwrap();
+    let refused = worker.table(schema()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    assert!(refused.to_string().contains("row security"), "{refused}");
+    worker.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_file_of_sqlite_has_one_cache() {
     let first = patient("sqlite::memory:").open().await.unwrap();

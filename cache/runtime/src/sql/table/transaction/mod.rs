@@ -336,7 +336,7 @@ impl Transaction {
         statements: Vec<Statement>,
     ) -> Result<(), WriteError> {
         checked_words(&statements)?;
-        self.run(table, &sure_touched(&table.schema, touched), statements).await
+        self.run(table, &sure_touched(&table.schema, touched)?, statements).await
     }
 
     /// Makes it durable: every later read shows all of it.

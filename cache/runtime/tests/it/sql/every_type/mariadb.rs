@@ -7,9 +7,10 @@ use crate::sql::plain::Plain;
 use crate::sql::world::patient;
 
 /// Declaration, and two values; `#` before an expression of SQL.
-const TYPES: [(&str, &str, &str); 56] = [
+const TYPES: [(&str, &str, &str); 57] = [
     ("TINYINT", "-128", "127"),
     ("TINYINT UNSIGNED", "0", "255"),
+    ("TINYINT(1) UNSIGNED", "0", "255"),
     ("BOOLEAN", "1", "0"),
     ("SMALLINT", "-32768", "32767"),
     ("SMALLINT UNSIGNED", "0", "65535"),
