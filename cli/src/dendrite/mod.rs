@@ -13,7 +13,7 @@ use std::sync::Arc;
 use lacuna_cache::Counts;
 use lacuna_cache::cluster::{Dendrite, Membership};
 use lacuna_cache::cluster::{Net, Secret, Server};
-use lacuna_cache::sql::{Cache, Notice};
+use lacuna_cache::sql::{Cache, Notice, shared_name};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
@@ -28,6 +28,8 @@ struct Serving {
     dendrites: BTreeMap<String, Dendrite>,
     /// The cache of each table, in the order in which they were opened: the first of a database has its connections.
     caches: Vec<(String, Cache)>,
+    /// Databases and shared names of the tables.
+    names: BTreeSet<(String, String)>,
 }
 
 /// Runs a dendrite of each table until SIGTERM or Ctrl-C. The first plan says where the process listens.
@@ -75,7 +77,7 @@ async fn start_all(plans: &[Plan], secret: &Secret, address: &str) -> Result<Ser
     for (how, url) in servers {
         how.check(url).await?;
     }
-    let mut serving = Serving { dendrites: BTreeMap::new(), caches: Vec::new() };
+    let mut serving = Serving { dendrites: BTreeMap::new(), caches: Vec::new(), names: BTreeSet::new() };
     for plan in plans {
         if let Err(why) = serving.add(plan, secret, address).await {
             for dendrite in serving.dendrites.values() {
@@ -93,12 +95,22 @@ impl Serving {
         if self.dendrites.contains_key(&plan.table) {
             return Err(Error::invalid_input("it is named twice"));
         }
-        let options = plan.options()?;
-        let cache = match self.caches.iter().find(|(store, _)| *store == plan.store) {
+        // What is wrong with the settings is said before the database is asked.
+        plan.options(&plan.table)?;
+        let connected = self.caches.iter().find(|(store, _)| *store == plan.store);
+        let name = match connected {
+            Some((_, connected)) => connected.shared_name(&plan.table).await?,
+            None => shared_name(&plan.store, &plan.table).await?,
+        };
+        if !self.names.insert((plan.store.clone(), name.clone())) {
+            return Err(Error::invalid_input(format!("it is named twice: {name} is the same")));
+        }
+        let options = plan.options(&name)?;
+        let cache = match connected {
             Some((_, connected)) => connected.beside(options).await?,
             None => options.open().await?,
         };
-        let started = start(plan, &cache, secret, address).await;
+        let started = start(plan, &cache, &name, secret, address).await;
         self.caches.push((plan.store.clone(), cache));
         let dendrite = started?;
         tokio::spawn(complain(plan.table.clone(), dendrite.notices()));
@@ -116,7 +128,7 @@ impl Serving {
     }
 }
 
-async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Result<Dendrite> {
+async fn start(plan: &Plan, cache: &Cache, name: &str, secret: &Secret, address: &str) -> Result<Dendrite> {
     let schema = plan.schema()?;
     let cuts = plan.cut(&schema)?;
     let transport = Arc::new(Net::new(secret.clone(), &plan.table));
@@ -126,7 +138,7 @@ async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Re
         return cache.dendrite(schema, ranges.clone(), membership(ranges)).await;
     }
     let store = cache.store(schema.clone()).await?;
-    let etcd = Arc::new(plan.etcd(address, cuts, store)?.open().await?);
+    let etcd = Arc::new(plan.etcd(name, address, cuts, store)?.open().await?);
     let started = cache.dendrite(schema, etcd.clone(), membership(etcd.clone())).await;
     if started.is_err() {
         // Other dendrites need not wait for the lease to expire.

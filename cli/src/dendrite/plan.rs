@@ -22,6 +22,7 @@ pub(crate) struct Plan {
     pub(crate) address: Option<String>,
     pub(crate) metrics: Option<String>,
     pub(crate) store: String,
+    /// As this dendrite and its clients call it.
     pub(crate) table: String,
     pub(crate) keys: Vec<String>,
     pub(crate) domains: Vec<String>,
@@ -42,8 +43,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The database and its cache servers, which keep the entries of this table apart from those of others.
-    pub(crate) fn options(&self) -> Result<Options> {
+    /// The database and its cache servers, which keep the entries of this table apart from those of others by its shared name.
+    pub(crate) fn options(&self, name: &str) -> Result<Options> {
         if self.store.starts_with("sqlite:") {
             return Err(Error::invalid_input(
                 "an SQLite file serves one process; dendrites need --store postgres:// or mysql://",
@@ -60,7 +61,7 @@ impl Plan {
             )));
         }
         // Missing files are reported before anything starts.
-        self.etcd.added_to(EtcdOptions::new(&self.coordinator, &self.table))?;
+        self.etcd.added_to(EtcdOptions::new(&self.coordinator, name))?;
         if (self.policy == Policy::WriteBack) == self.logs.is_empty() {
             return Err(Error::invalid_input("--policy back and --log go together"));
         }
@@ -73,7 +74,7 @@ impl Plan {
         if self.has_watchdog {
             options = options.with_watchdog();
         }
-        let servers = self.caches.iter().map(|url| self.cache_server(url)).collect::<Result<Vec<_>>>()?;
+        let servers = self.caches.iter().map(|url| self.cache_server(url, name)).collect::<Result<Vec<_>>>()?;
         if self.is_hashed && servers.len() < 2 {
             return Err(Error::invalid_input(
                 "--placement hash needs several cache servers: give --cache more than once",
@@ -85,18 +86,18 @@ impl Plan {
             options = servers.into_iter().fold(options, Options::with_cache_server);
         }
         for url in &self.logs {
-            options = options.with_log_server(Arc::new(self.redis.log(url, &self.table)?));
+            options = options.with_log_server(Arc::new(self.redis.log(url, name)?));
         }
         Ok(options)
     }
 
     /// Results of another form need another namespace.
-    fn cache_server(&self, url: &str) -> Result<Arc<dyn CacheServer>> {
+    fn cache_server(&self, url: &str, name: &str) -> Result<Arc<dyn CacheServer>> {
         if self.is_compressed {
-            let server = self.redis.cache(url, &format!("{}+lz4", self.table))?;
+            let server = self.redis.cache(url, &format!("{name}+lz4"))?;
             return Ok(Arc::new(Compressed::new(Arc::new(server))));
         }
-        Ok(Arc::new(self.redis.cache(url, &self.table)?))
+        Ok(Arc::new(self.redis.cache(url, name)?))
     }
 
     /// The Redis servers that are reached with TLS, and how.
@@ -113,19 +114,19 @@ impl Plan {
         if self.is_hashed { 1 } else { self.caches.len() }
     }
 
-    /// Ranges leased through etcd. While etcd does not answer, owners without buffered writes go on against the
-    /// store.
+    /// Ranges leased through etcd, under the shared name of the table. While etcd does not answer, owners without buffered writes
+    /// go on against the store.
     ///
     /// # Errors
     /// `InvalidInput` if a file is missing, or the password of a user.
     pub(crate) fn etcd(
         &self,
+        name: &str,
         address: &str,
         cuts: RangeTable,
         store: Arc<dyn DataStore>,
     ) -> Result<EtcdOptions> {
-        let options =
-            EtcdOptions::new(&self.coordinator, &self.table).with_address(address).with_range_table(cuts);
+        let options = EtcdOptions::new(&self.coordinator, name).with_address(address).with_range_table(cuts);
         let options = options
             .with_lease_s(self.lease_s)
             .with_cache_servers(self.places())

@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 use crate::owner::requests::request_timeout_ms;
 use crate::sql::application::TableRows;
 use crate::sql::database::{Database, Failure, describe};
-use crate::sql::fenced::{FencedTable, GuardedStore, largest_epoch, prepare, range_of};
+use crate::sql::fenced::{FencedTable, GuardedStore, largest_epoch, prepare, sole_range_of};
 use crate::sql::file_lock::FileLock;
 use crate::sql::file_tenures::FileTenures;
 use crate::sql::options::Options;
@@ -204,13 +204,13 @@ impl Cache {
     ///
     /// # Errors
     /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
-    /// `Conflict` if it was registered before, another process has it or dendrites own its ranges, `Unavailable` if the
-    /// database does not answer. After a process that had the table and did not stop in order, this waits until its
-    /// lease of three seconds is over.
+    /// `Conflict` if it was registered before, another process has it, dendrites own its ranges or another set of the tables
+    /// `lacuna_fence` and so on has it, `Unavailable` if the database does not answer. After a process that had the table and
+    /// did not stop in order, this waits until its lease of three seconds is over.
     pub async fn table(&self, schema: Schema) -> Result<Table> {
         let coordination = self.coordination().await?;
         let (schema, family) = self.read(schema).await?;
-        let range = range_of(&*self.database, &schema.table).await?;
+        let range = sole_range_of(&*self.database, &schema.table).await?;
         whole::check_whole(&*self.database, &schema.table).await?;
         match &coordination.whole_tables {
             Some(shared) => shared.check_free(&schema.table, range).await?,
@@ -249,7 +249,7 @@ impl Cache {
     /// From now on dendrites own the ranges of a table, here and elsewhere.
     pub(crate) async fn leave_to_dendrites(&self, table: &str) -> Result<()> {
         let coordination = self.coordination().await?;
-        let range = range_of(&*self.database, table).await?;
+        let range = sole_range_of(&*self.database, table).await?;
         if let Some(shared) = &coordination.whole_tables {
             return shared.leave_to_dendrites(table).await;
         }

@@ -32,7 +32,7 @@
 //! | `certainty.rs`, `facts.rs` | which writes the database cannot refuse, so that write-back may acknowledge them |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
-//! | `own_tables.rs` | makes the tables that the cache needs, where it may |
+//! | `own_tables.rs` | makes the tables that the cache needs, where it may, and finds a second set of them |
 //! | `table_lease.rs`, `whole/` | which process may cache a table of a database server, and never while dendrites
 //! own its ranges |
 //! | `file_tenures.rs` | tenures of the tables of a file, which the file remembers |
@@ -103,6 +103,8 @@ pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
 pub use options::Options;
 pub use rows::{Row, Rows};
 pub use schema::Schema;
+#[cfg(feature = "cluster")]
+pub use several::shared_name;
 #[cfg(feature = "cluster")]
 pub use shared_ranges::SharedRanges;
 pub use sql_value::SqlValue;

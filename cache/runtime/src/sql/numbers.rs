@@ -13,6 +13,7 @@ use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
 
 use crate::sql::database::{Database, Failure, FailureKind, Later, Transaction, in_time};
 use crate::sql::fenced::{FencedTable, GuardedStore, range_of};
+use crate::sql::own_tables::check_no_other_set;
 use crate::sql::statement::Statement;
 
 /// Maps each range of a table to its row.
@@ -29,6 +30,9 @@ impl Numbers {
     }
 
     /// The row of a range; the same in every process.
+    ///
+    /// # Errors
+    /// `Conflict` if another set of the tables of fences has the table; those of the database.
     pub(crate) async fn row(&self, range: RangeId) -> Result<RangeId> {
         if let Some(row) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&range) {
             return Ok(*row);
@@ -37,6 +41,8 @@ impl Numbers {
             RangeId(0) => self.table.clone(),
             RangeId(number) => format!("{}#{number}", self.table),
         };
+        // A row in a set that no dendrite uses would keep those out that do.
+        check_no_other_set(&*self.database, &self.table).await?;
         let row = range_of(&*self.database, &name).await?;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(range, row);
         Ok(row)

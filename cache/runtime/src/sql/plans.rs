@@ -91,7 +91,7 @@ async fn postgres_serves_ranges_of_text_by_the_index_that_it_has() {
     let all = plan(&*database, Form::All, "name 000100", "name 000120").await;
     assert!(all.contains("Seq Scan"), "the control: {all}");
     let advice = schema(&*database).await.index_advice();
-    assert_eq!(advice, ["CREATE INDEX ON \"things\" (\"name\" COLLATE \"C\")"]);
+    assert_eq!(advice, ["CREATE INDEX ON \"public\".\"things\" (\"name\" COLLATE \"C\")"]);
     database.run(&format!("{}; ANALYZE things", advice[0])).await.unwrap();
     let all = plan(&*database, Form::All, "name 000100", "name 000120").await;
     assert!(!all.contains("Seq Scan"), "{all}");
@@ -117,7 +117,7 @@ async fn mariadb_serves_ranges_of_text_by_the_index_that_it_has() {
         assert!(schema(&*database).await.index_advice().is_empty(), "{column}");
     }
     make(&*database, "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "SELECT 1").await;
-    assert_eq!(schema(&*database).await.index_advice(), ["ALTER TABLE `things` ADD INDEX (`name`)"]);
+    assert_eq!(schema(&*database).await.index_advice(), ["ALTER TABLE `test`.`things` ADD INDEX (`name`)"]);
     // Under others an index serves what is equal.
     for column in
         ["VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci", "VARCHAR(20) CHARACTER SET latin1"]

@@ -12,8 +12,10 @@ use crate::sql::sql_value::SqlValue;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     pub(crate) table: String,
-    /// The same, known once it was opened.
+    /// With its schema; known once it was opened.
     pub(crate) name: Option<TableName>,
+    /// Whether statements of this program may name it without its schema.
+    pub(crate) is_searched: bool,
     pub(crate) keys: Vec<String>,
     pub(crate) domains: Vec<(String, DomainType)>,
     /// All columns; known once the table was opened.
@@ -45,6 +47,7 @@ impl Schema {
         Self {
             table: table.to_owned(),
             name: None,
+            is_searched: true,
             keys: keys.into_iter().map(ToOwned::to_owned).collect(),
             domains: Vec::new(),
             columns: Arc::new([]),
@@ -85,7 +88,8 @@ impl Schema {
 
     /// With the name and the columns that the catalogue gives.
     pub(crate) fn with_columns(mut self, described: Described) -> Result<Self> {
-        self.table = described.name.to_string();
+        self.table = described.name.shared(described.dialect);
+        self.is_searched = described.is_searched;
         self.name = Some(described.name.clone());
         if let (false, Some(cascade)) = (self.has_triggers, described.cascades.first()) {
             let message = format!(

@@ -37,6 +37,7 @@ fn table(keys: &[&str]) -> TableRows {
     let kind = |name: &str| if name == "name" { ColumnKind::Text } else { ColumnKind::Integer };
     let described = Described {
         name: TableName { schema: None, table: "people".to_owned() },
+        is_searched: true,
         columns: COLUMNS.map(|name| (name.to_owned(), column(kind(name)))).to_vec(),
         primary_key: keys.iter().map(|&name| name.to_owned()).collect(),
         dialect: Dialect::Sqlite,

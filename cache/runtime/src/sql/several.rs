@@ -10,10 +10,11 @@ use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::sql::application::TableRows;
 use crate::sql::cache::Cache;
-use crate::sql::database::canonical;
+use crate::sql::database::{canonical, open};
 use crate::sql::domain_key::key;
 use crate::sql::fenced::{FencedTable, GuardedStore};
 use crate::sql::numbers::{CutTable, Numbers};
+use crate::sql::own_tables::check_no_other_set;
 use crate::sql::schema::Schema;
 use crate::sql::shared_ranges::SharedRanges;
 use crate::sql::sql_value::SqlValue;
@@ -73,15 +74,38 @@ fn check_domains(schema: &Schema, table: &RangeTable) -> Result<()> {
     ))
 }
 
+/// The name by which all programs know a table of the database at `url`, whatever schemas their sessions search and whatever
+/// database they name in the URL: `people` for `public.people` of PostgreSQL, `sales.people` for each other. A namespace of the
+/// table in cache servers, logs and etcd should be made of it.
+///
+/// # Errors
+/// `InvalidInput` if there is no such table, `Unavailable` if the database does not answer.
+pub async fn shared_name(url: &str, table: &str) -> Result<String> {
+    let database = open(url).await?;
+    let name = canonical(&*database, table).await;
+    database.close().await;
+    name
+}
+
 impl Cache {
+    /// As [`shared_name`] over the connections of this cache.
+    ///
+    /// # Errors
+    /// As [`shared_name`].
+    pub async fn shared_name(&self, table: &str) -> Result<String> {
+        canonical(&*self.database, table).await
+    }
+
     /// Leases on the ranges of a table, in the database itself. `address` is where other processes reach this one;
     /// `cuts` counts only if the table was never cut before.
     ///
     /// # Errors
-    /// `InvalidInput` if there is no such table, `Unavailable` if the database does not answer.
+    /// `InvalidInput` if there is no such table, `Conflict` if another set of the tables `lacuna_fence` and so on has it,
+    /// `Unavailable` if the database does not answer.
     pub async fn shared_ranges(&self, table: &str, cuts: &RangeTable, address: &str) -> Result<SharedRanges> {
         self.coordination().await?;
         let table = canonical(&*self.database, table).await?;
+        check_no_other_set(&*self.database, &table).await?;
         SharedRanges::open(
             self.database.clone(),
             self.clock.clone(),

@@ -18,7 +18,7 @@ use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::{Database, canonical, open_alone};
-use crate::sql::fenced::{prepare, range_of};
+use crate::sql::fenced::{prepare, sole_range_of};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 use crate::sql::table_lease::{LEASE_MS, TableLease};
@@ -80,11 +80,11 @@ impl TableClaims {
     /// that share a table, too, unless it is shared with this one.
     ///
     /// # Errors
-    /// `Conflict` if another process caches the table, dendrites own its ranges, or one of both that buffers writes did not stop in
-    /// order; `InvalidInput` if there is no such table, `Unavailable` if the database does not answer.
+    /// `Conflict` if another process caches the table, dendrites own its ranges, one of both that buffers writes did not stop in
+    /// order, or another set of the tables of fences and leases has it; `InvalidInput` if there is no such table, `Unavailable` if the database does not answer.
     pub async fn claim(&self, table: &str) -> Result<TableClaim> {
         let name = canonical(&*self.database, table).await?;
-        let range = range_of(&*self.database, &name).await?;
+        let range = sole_range_of(&*self.database, &name).await?;
         check_whole(&*self.database, &name).await?;
         // A row without a holder is added by the first claim, and taken by the second.
         for _ in 0..CLAIMS {

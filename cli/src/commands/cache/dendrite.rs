@@ -42,7 +42,7 @@ pub(super) struct DendriteArgs {
     /// `?ssl-mode=VERIFY_IDENTITY&ssl-ca=FILE`
     #[arg(long, value_name = "URL", required_unless_present = "config")]
     store: Option<String>,
-    /// The table; `sales.orders` in another schema
+    /// The table; `sales.orders` in another schema. Clients and other dendrites must call it the same
     #[arg(long, required_unless_present = "config")]
     table: Option<String>,
     /// A column of its primary key; several times

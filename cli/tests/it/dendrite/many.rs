@@ -166,6 +166,18 @@ async fn an_idle_table_costs_less_than_a_megabyte() {
     assert!(bytes <= MAX_BYTES_OF_A_TABLE, "{bytes} bytes a table, {resident:?}");
 }
 
+/// As two tables they would have two owners, which share the servers of one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_under_two_names_is_refused() {
+    let Some(team) = Team::new(Policy::WriteThrough, Leases::Database) else { return };
+    let _cache = make_tables(&team, 1).await;
+    let twice = sections(1) + &sections(1).replace("slots_0", "public.slots_0");
+    let mut command = team.command_of_file(&twice, free_port());
+    let output = block_in_place(|| command.output().unwrap());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("named twice: slots_0 is the same"), "{said}");
+}
+
 #[test]
 fn files_of_settings_that_are_wrong_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();

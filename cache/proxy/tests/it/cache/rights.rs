@@ -154,6 +154,20 @@ fn a_table_has_one_cache() {
     setting.runtime.block_on(again.stop());
 }
 
+/// As a program leaves it whose role has a schema of its own: the proxy's account does not search that.
+#[test]
+fn a_table_that_has_a_fence_in_another_schema_is_refused() {
+    let sql = "CREATE SCHEMA app; CREATE TABLE app.lacuna_fence (name TEXT); \
+               INSERT INTO app.lacuna_fence VALUES ('orders')";
+    let Some(postgres) = server(&format!("{TABLE}; {sql}")) else { return };
+    let runtime = runtime();
+    let begun = || start(&runtime, &postgres, settings(&postgres, "public.orders.id"));
+    let why = begun().unwrap_err().to_string();
+    assert!(why.contains("\"app\".lacuna_fence has a row of the table orders"), "{why}");
+    psql(&postgres.url(), &["-c", "DROP TABLE app.lacuna_fence"]).expect_success();
+    runtime.block_on(begun().unwrap().stop());
+}
+
 /// As if this process had been silent for longer than its lease, and another one had begun.
 #[test]
 fn a_proxy_whose_table_was_taken_ends_its_sessions() {

@@ -158,7 +158,7 @@ fn factor(names: &Names<'_>, relation: &TableFactor) -> Result<Factor> {
 fn is_table(names: &Names<'_>, schema: &Schema, factor: &Factor) -> bool {
     let space = schema.name.as_ref().and_then(|name| name.schema.as_deref());
     match (&factor.path[..], space) {
-        ([table], None) => names.is_same_table(table, schema.bare_name()),
+        ([table], _) => schema.is_searched && names.is_same_table(table, schema.bare_name()),
         ([space, table], Some(known)) => space == known && names.is_same_table(table, schema.bare_name()),
         _ => false,
     }

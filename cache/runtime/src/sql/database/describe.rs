@@ -14,8 +14,10 @@ use crate::sql::statement::Statement;
 /// A table as its database describes it.
 #[derive(Debug)]
 pub(crate) struct Described {
-    /// Its one name, in the spelling of the catalogue.
+    /// Its name with its schema, in the spelling of the catalogue.
     pub(crate) name: TableName,
+    /// Whether this session finds it without its schema.
+    pub(crate) is_searched: bool,
     pub(crate) columns: Vec<(String, Column)>,
     /// Columns of its primary key; empty if it has none.
     pub(crate) primary_key: Vec<String>,
@@ -158,10 +160,10 @@ impl Dialect {
     }
 }
 
-/// An existing table: its one name, and the name by which its catalogue is queried.
+/// An existing table, by its name with its schema.
 struct Located {
     name: TableName,
-    full: TableName,
+    is_searched: bool,
     /// Why its results cannot be cached, if they cannot.
     obstacle: Option<&'static str>,
 }
@@ -182,15 +184,15 @@ fn obstacle(word: &str, definition: &str) -> Option<&'static str> {
     }
 }
 
-/// The one name of a table, however it is asked for.
+/// The name by which all programs know a table, however it is asked for.
 pub(crate) async fn canonical(database: &dyn Database, table: &str) -> Result<String> {
-    Ok(located(database, table).await?.name.to_string())
+    Ok(located(database, table).await?.name.shared(database.dialect()))
 }
 
 /// Reads the description of the table.
 pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Described> {
     let dialect = database.dialect();
-    let Located { name, full, obstacle } = located(database, table).await?;
+    let Located { name, is_searched, obstacle } = located(database, table).await?;
     if let Some(obstacle) = obstacle {
         return Err(Error::invalid_input(format!("{table} {obstacle}")));
     }
@@ -200,7 +202,7 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
         );
         return Err(Error::invalid_input(message));
     }
-    let list = async |query| Ok::<_, Error>(names(ask(database, query, &full).await?));
+    let list = async |query| Ok::<_, Error>(names(ask(database, query, &name).await?));
     let changing = list(dialect.changing_query()).await?;
     let triggers = list(dialect.trigger_query()).await?;
     let cascades = list(dialect.cascade_query()).await?;
@@ -209,12 +211,12 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
     if let Some(query) = dialect.counting_query() {
         counting.extend(list(query).await?);
     }
-    let may_have_triggers = !triggers.is_empty() || !sees_triggers(database, &full).await?;
+    let may_have_triggers = !triggers.is_empty() || !sees_triggers(database, &name).await?;
     let changes_itself = !changing.is_empty() || may_have_triggers;
     let marked = Marked { changing: changing.into_iter().collect(), counting };
-    let columns = columns(database, &full, &marked).await?;
-    let constraints = constraints(database, &full).await?;
-    Ok(Described { name, columns, primary_key, dialect, changes_itself, cascades, constraints })
+    let columns = columns(database, &name, &marked).await?;
+    let constraints = constraints(database, &name).await?;
+    Ok(Described { name, is_searched, columns, primary_key, dialect, changes_itself, cascades, constraints })
 }
 
 /// Whether the catalogue shows this user the triggers of the table. Where a role gives the privilege, it says no.
@@ -239,13 +241,8 @@ async fn located(database: &dyn Database, table: &str) -> Result<Located> {
         else {
             return Err(Error::unavailable("the catalogue describes a table in an unknown form"));
         };
-        let full =
-            TableName { schema: Some(schema.clone()).filter(|_| dialect != Dialect::Sqlite), table: name };
-        let name = match &full.schema {
-            Some(schema) => TableName::found(schema, &full.table, searched == "t"),
-            None => full.clone(),
-        };
-        return Ok(Located { name, full, obstacle: obstacle(&fenceable, &sql) });
+        let name = TableName { schema: Some(schema).filter(|_| dialect != Dialect::Sqlite), table: name };
+        return Ok(Located { name, is_searched: searched == "t", obstacle: obstacle(&fenceable, &sql) });
     }
     Err(Error::invalid_input(format!("there is no table {table}")))
 }

@@ -1,9 +1,10 @@
 //! The name of a table, alone or with its schema.
 //!
-//! `people` is a table on the search path of PostgreSQL, or of the database that MariaDB is connected to;
-//! `sales.orders` is one of another schema or database. A table has one name here however it is asked for, because
-//! its fence, its leases and its cached results are found by it: `public.people` is `people` if that leads to the
-//! same table. A name with a point in it is quoted: `"my.schema"."my.table"`.
+//! A program may call a table `people` if its session searches the schema of that table (PostgreSQL), or is connected to
+//! its database (MariaDB), and `sales.people` otherwise. Programs with other sessions call the same table otherwise, and
+//! its fence, its leases and its cached results are found by name. So all of them know it by one [shared
+//! name](TableName::shared), which no session changes: `people` for `public.people` of PostgreSQL, and with its schema
+//! or database for each other. SQL always names the schema. A part with a point in it is quoted: `"my.schema"."my.table"`.
 
 use std::fmt;
 
@@ -13,7 +14,7 @@ use crate::sql::sql_value::SqlValue;
 /// The name of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableName {
-    /// `None` for the schema that is searched without being named.
+    /// `None` in SQLite, and where a program does not name it.
     pub(crate) schema: Option<String>,
     pub(crate) table: String,
 }
@@ -32,11 +33,11 @@ impl TableName {
         }
     }
 
-    /// The one name of a table, which is named by its schema if it is not found without it.
-    pub(crate) fn found(schema: &str, table: &str, is_searched: bool) -> Self {
-        // Without its schema it would look like a table of another one.
-        let is_alone = is_searched && !table.contains('.');
-        Self { schema: (!is_alone).then(|| schema.to_owned()), table: table.to_owned() }
+    /// The name by which all programs know an existing table, whatever their sessions search.
+    pub(crate) fn shared(&self, dialect: Dialect) -> String {
+        let is_public = dialect == Dialect::Postgres && self.schema.as_deref() == Some("public");
+        // With a point in it, it would look like a table of another schema.
+        if is_public && !self.table.contains('.') { self.table.clone() } else { self.to_string() }
     }
 
     /// The name in SQL.
@@ -106,11 +107,20 @@ mod tests {
         for (schema, table) in
             [("sales", "orders"), ("a.b", "c"), ("a", "b.c"), ("a\"b", "c\".d"), ("a", "b c")]
         {
-            let name = TableName::found(schema, table, false);
+            let name = name(Some(schema), table);
             assert_eq!(TableName::meanings(&name.to_string()).last(), Some(&name), "{name}");
         }
-        assert_eq!(TableName::found("public", "people", true).to_string(), "people");
-        assert_eq!(TableName::found("public", "a.b", true).to_string(), "public.\"a.b\"");
+    }
+
+    #[test]
+    fn a_table_has_one_shared_name() {
+        let shared = |dialect, schema, table| name(schema, table).shared(dialect);
+        assert_eq!(shared(Dialect::Postgres, Some("public"), "people"), "people");
+        assert_eq!(shared(Dialect::Postgres, Some("sales"), "people"), "sales.people");
+        assert_eq!(shared(Dialect::Postgres, Some("public"), "a.b"), "public.\"a.b\"");
+        assert_eq!(shared(Dialect::MariaDb, Some("shop"), "people"), "shop.people");
+        assert_eq!(shared(Dialect::MariaDb, Some("public"), "people"), "public.people");
+        assert_eq!(shared(Dialect::Sqlite, None, "a.b"), "a.b");
     }
 
     #[test]

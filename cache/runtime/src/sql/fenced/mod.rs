@@ -20,7 +20,9 @@ use lacuna_cache_protocol::{Epoch, Form, Policy, Query, RangeId, Rows, StoreCall
 use lacuna_cache_protocol::{Error, Result};
 
 pub(crate) use guarded::GuardedStore;
-pub(crate) use row::{fence_of, integer, known_range, largest_epoch, new_range, prepare, range_of};
+pub(crate) use row::{
+    fence_of, integer, known_range, largest_epoch, new_range, prepare, range_of, sole_range_of,
+};
 pub(crate) use slots::{Slots, raise_slots};
 use transaction::Undone;
 pub(crate) use transaction::execute;

@@ -5,7 +5,7 @@ use lacuna_cache_protocol::{Error, Result};
 
 use super::slots;
 use crate::sql::database::{Database, Dialect, Table};
-use crate::sql::own_tables::ensure;
+use crate::sql::own_tables::{check_no_other_set, ensure};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
@@ -19,6 +19,18 @@ pub(crate) async fn prepare(database: &dyn Database) -> Result<()> {
     );
     ensure(database, "lacuna_fence", &sql).await?;
     slots::prepare(database).await
+}
+
+/// The range of a table that no other set of these tables has.
+///
+/// # Errors
+/// `Conflict` if another has it, or may have it; then nothing is added to this one, unless two programs begin at once.
+pub(crate) async fn sole_range_of(database: &dyn Database, table: &str) -> Result<RangeId> {
+    check_no_other_set(database, table).await?;
+    let range = range_of(database, table).await?;
+    // A program with another set that has looked before this row was there is seen now.
+    check_no_other_set(database, table).await?;
+    Ok(range)
 }
 
 /// The range of a table; the same in every process.

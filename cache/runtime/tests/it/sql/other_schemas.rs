@@ -1,6 +1,6 @@
 //! Tables of other schemas than the one that is searched: each has one name, and its own rows.
 
-use lacuna_cache::sql::{Cache, DomainType, Schema, Table};
+use lacuna_cache::sql::{Cache, DomainType, Schema, Table, TableClaims, shared_name};
 use lacuna_cache_protocol::ErrorKind;
 use lacuna_testkit::servers::{MariaDb, Postgres};
 
@@ -141,4 +141,160 @@ async fn foreign_writes_are_found(url: &str) {
     }
     assert!(cache.counts().foreign_writes > before);
     cache.stop().await.unwrap();
+}
+
+/// A URL of another user.
+fn of_role(url: &str, role: &str) -> String {
+    url.replacen("postgres@", &format!("{role}@"), 1)
+}
+
+/// Each has a schema of its own, in which it makes tables, unless its search path says otherwise.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_roles_with_schemas_of_their_own_never_both_own_a_table() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let mut admin = Plain::open(&url).await;
+    admin
+        .run(
+            "CREATE ROLE app LOGIN; CREATE ROLE worker LOGIN; CREATE SCHEMA app AUTHORIZATION app; \
+             CREATE TABLE app.orders (id BIGINT PRIMARY KEY, value BIGINT, note VARCHAR(9)); \
+             ALTER TABLE app.orders OWNER TO app; GRANT USAGE ON SCHEMA app TO worker; \
+             GRANT ALL ON app.orders TO worker; GRANT CREATE ON SCHEMA public TO worker",
+        )
+        .await;
+    let app = patient(of_role(&url, "app")).open().await.unwrap();
+    let orders = app.table(schema("orders")).await.unwrap();
+    assert!(ids(orders.get("value", 7..=7).await).await.is_empty());
+    // Its tables would be those of the schema `public`: another set.
+    let worker = patient(of_role(&url, "worker")).open().await.unwrap();
+    let cuts = schema("app.orders").cut_before(&[5.into()]).unwrap();
+    let claims = TableClaims::open(&of_role(&url, "worker")).await.unwrap();
+    for refused in [
+        worker.table(schema("app.orders")).await.unwrap_err(),
+        worker.shared_ranges("app.orders", &cuts, "127.0.0.1:1").await.unwrap_err(),
+        claims.claim("app.orders").await.unwrap_err(),
+    ] {
+        assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+        assert!(refused.to_string().contains("\"app\".lacuna_fence"), "{refused}");
+    }
+    claims.close().await;
+    worker.stop().await.unwrap();
+    let rows = admin.value("SELECT count(*)::text FROM public.lacuna_fence").await;
+    assert_eq!(rows.as_deref(), Some("0"), "what was refused keeps no other program out");
+    orders.insert([("id", 1.into()), ("value", 7.into())]).await.unwrap();
+    assert_eq!(ids(orders.get("value", 7..=7).await).await, [1]);
+    // With one search path both find one set, in which one of them has the table.
+    admin
+        .run(
+            "DROP TABLE public.lacuna_fence, public.lacuna_slot, public.lacuna_lease; \
+             ALTER ROLE worker SET search_path = app; GRANT ALL ON ALL TABLES IN SCHEMA app TO worker",
+        )
+        .await;
+    let worker = patient(of_role(&url, "worker")).open().await.unwrap();
+    let refused = worker.table(schema("orders")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert!(refused.to_string().contains("caches the table app.orders"), "{refused}");
+    app.stop().await.unwrap();
+    let orders = worker.table(schema("orders")).await.unwrap();
+    assert_eq!(ids(orders.get("value", 0..=9).await).await, [1]);
+    worker.stop().await.unwrap();
+}
+
+/// `orders` is `sales.orders` for one role, and `public.orders` for the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_path_gives_a_table_no_second_name() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let mut admin = Plain::open(&url).await;
+    let columns = "(id BIGINT PRIMARY KEY, value BIGINT, note VARCHAR(9))";
+    admin
+        .run(&format!(
+            "CREATE ROLE web LOGIN; CREATE SCHEMA sales; GRANT USAGE ON SCHEMA sales TO web; \
+             ALTER ROLE web SET search_path = sales, public; \
+             CREATE TABLE sales.orders {columns}; CREATE TABLE public.orders {columns}"
+        ))
+        .await;
+    let first = patient(&url).open().await.unwrap();
+    let _sales = first.table(schema("sales.orders")).await.unwrap();
+    admin.run("GRANT ALL ON ALL TABLES IN SCHEMA sales, public TO web").await;
+    let web = patient(of_role(&url, "web")).open().await.unwrap();
+    let refused = web.table(schema("orders")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert!(refused.to_string().contains("caches the table sales.orders"), "{refused}");
+    // The other one is found by its schema alone, also in the SQL of the cache.
+    let orders = web.table(schema("public.orders")).await.unwrap();
+    all_that_can_be_done(&orders).await;
+    let asked = "SELECT id FROM public.orders WHERE value = 5";
+    assert_eq!(orders.query(asked, &[]).await.unwrap().rows(), [[1.into()]]);
+    let refused = orders.query("SELECT id FROM orders WHERE value = 5", &[]).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput, "that is another table here: {refused}");
+    let rows = |table: &str| format!("SELECT count(*)::text FROM {table}");
+    assert_eq!(admin.value(&rows("sales.orders")).await.as_deref(), Some("0"));
+    assert_eq!(admin.value(&rows("public.orders")).await.as_deref(), Some("2"));
+    let names = admin.value("SELECT string_agg(name, ' ' ORDER BY name) FROM lacuna_fence").await;
+    assert_eq!(names.as_deref(), Some("orders sales.orders"));
+    for (role, table, name) in [
+        ("web", "orders", "sales.orders"),
+        ("web", "public.orders", "orders"),
+        ("postgres", "orders", "orders"),
+    ] {
+        assert_eq!(shared_name(&of_role(&url, role), table).await.unwrap(), name, "{table} of {role}");
+    }
+    web.stop().await.unwrap();
+    first.stop().await.unwrap();
+}
+
+/// Leases in a schema that only one of two roles searches would be those of one role alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_of_a_cache_in_two_schemas_are_refused() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let mut admin = Plain::open(&url).await;
+    admin.run("CREATE TABLE orders (id BIGINT PRIMARY KEY, value BIGINT)").await;
+    let cache = patient(&url).open().await.unwrap();
+    drop(cache.table(schema("orders")).await.unwrap());
+    cache.stop().await.unwrap();
+    // The schema of the role comes before `public`, where lacuna_fence is.
+    admin.run("CREATE SCHEMA postgres; CREATE TABLE postgres.lacuna_lease (LIKE public.lacuna_lease)").await;
+    let cache = patient(&url).open().await.unwrap();
+    let refused = cache.table(schema("orders")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert!(refused.to_string().contains("lacuna_lease in the schema postgres"), "{refused}");
+    admin.run("DROP TABLE postgres.lacuna_lease").await;
+    drop(cache.table(schema("orders")).await.unwrap());
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_in_two_databases_of_mariadb_never_both_own_a_table() {
+    let Some(server) = MariaDb::start() else { return };
+    let mut admin = Plain::open(&server.url()).await;
+    let columns = "(id BIGINT PRIMARY KEY, value BIGINT, note VARCHAR(9))";
+    admin
+        .run(&format!(
+            "CREATE DATABASE shop; CREATE DATABASE app; CREATE TABLE shop.orders {columns}; \
+             CREATE TABLE app.orders {columns}"
+        ))
+        .await;
+    let url = |database: &str| server.url().replace("/test", &format!("/{database}"));
+    let shop = patient(url("shop")).open().await.unwrap();
+    let orders = shop.table(schema("orders")).await.unwrap();
+    assert!(ids(orders.get("value", 7..=7).await).await.is_empty());
+    let app = patient(url("app")).open().await.unwrap();
+    let refused = app.table(schema("shop.orders")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
+    assert!(refused.to_string().contains("`shop`.lacuna_fence"), "{refused}");
+    // Two sets for tables of their own are two applications on one server.
+    let own = app.table(schema("orders")).await.unwrap();
+    all_that_can_be_done(&own).await;
+    orders.insert([("id", 1.into()), ("value", 7.into())]).await.unwrap();
+    assert_eq!(ids(orders.get("value", 7..=7).await).await, [1]);
+    for (database, name) in [("shop", "shop.orders"), ("app", "app.orders")] {
+        let names = admin.value(&format!("SELECT GROUP_CONCAT(name) FROM {database}.lacuna_fence")).await;
+        assert_eq!(names.as_deref(), Some(name));
+        assert_eq!(shared_name(&url("test"), name).await.unwrap(), name);
+        assert_eq!(shared_name(&url(database), "orders").await.unwrap(), name);
+    }
+    app.stop().await.unwrap();
+    shop.stop().await.unwrap();
 }
