@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use crate::owner::requests::request_timeout_ms;
 use crate::sql::application::TableRows;
-use crate::sql::database::{Database, Failure, describe};
+use crate::sql::database::{Database, Failure, describe, rights};
 use crate::sql::fenced::{FencedTable, GuardedStore, largest_epoch, prepare, sole_range_of};
 use crate::sql::file_lock::FileLock;
 use crate::sql::file_tenures::FileTenures;
@@ -259,9 +259,12 @@ impl Cache {
         Ok(())
     }
 
-    /// The schema with what the catalogue says of its table, and what a watchdog must know of it.
+    /// The schema with what the database says of its table, and what a watchdog must know of it.
     pub(crate) async fn read(&self, schema: Schema) -> Result<(Arc<Schema>, Option<Family>)> {
-        let described = describe(&*self.database, &schema.table).await?;
+        let mut described = describe(&*self.database, &schema.table).await?;
+        if self.options.policy == Policy::WriteBack {
+            described.constraints.rights = rights(&*self.database, &described).await?;
+        }
         let schema = schema.with_columns(described)?;
         let family = match (&self.watchdog, &schema.name) {
             (Some(watchdog), Some(name)) => Some(watchdog.family(name).await?),

@@ -4,8 +4,8 @@
 //! An update of the row `(7, "Anna", 20)` that compares `age = 20` is certain if a cached result shows this row
 //! with these values, or the owner remembers it so (`facts.rs`), while its lease keeps all other writes away from
 //! it. An insertion of key 7 is certain if a result that would show the row does not. Both hold only if nothing else may refuse the row: no check, no second
-//! unique index, no foreign key, no value that the column cannot hold. All other writes are in doubt, and written
-//! through.
+//! unique index, no foreign key, no value that the column cannot hold, no right that the role lacks. All other writes are in doubt,
+//! and written through.
 //!
 //! A write that frees or takes a key is certain only if a column of the key is registered. Otherwise an insertion
 //! in another range would not conflict with it, and could be refused because of a row whose removal was
@@ -18,7 +18,7 @@ use crate::sql::database::{Column, ColumnKind, Dialect, takes};
 use crate::sql::rows::decode;
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
-use crate::sql::statement::{Effect, SqlWrite, Statement};
+use crate::sql::statement::{Effect, Shape, SqlWrite, Statement};
 
 /// Bytes of texts and blobs in one write. Indexes refuse long values, and rows have a limit.
 const MAX_BYTES: usize = 2_048;
@@ -34,23 +34,26 @@ impl TableRows {
         let Ok(write) = SqlWrite::of(command) else { return false };
         let is_known = |key, was| self.is_fact(key, was, facts) || self.is_shown(key, was, shown);
         match &write.effect {
-            Effect::Unknown => write.statements.iter().all(Statement::is_never_refused),
+            Effect::Unknown => write.statements.iter().all(|statement| schema.surely_runs(statement)),
             _ if schema.constraints.are_of_rows || schema.has_triggers => false,
             // The places of its effect mean other columns.
             _ if write.fingerprint != self.fingerprint => false,
             Effect::Insert(row) => self.is_insertion_certain(row, shown),
             Effect::Set { key, was, columns } => {
-                columns.iter().all(|(place, value)| schema.surely_takes(*place, value))
+                columns.iter().all(|(place, value)| schema.surely_sets(*place, value))
                     && is_short(columns.iter().map(|(_, value)| value))
                     && is_known(key, was)
             }
-            Effect::Delete { key, was } => schema.frees_keys_visibly() && is_known(key, was),
+            Effect::Delete { key, was } => {
+                schema.constraints.rights.may_delete && schema.frees_keys_visibly() && is_known(key, was)
+            }
         }
     }
 
     fn is_insertion_certain(&self, row: &[SqlValue], shown: &[(Query, Value)]) -> bool {
         let schema = &*self.schema;
         schema.has_all_columns
+            && schema.constraints.rights.may_insert
             && schema.frees_keys_visibly()
             && schema.compares_keys_by_bytes()
             && row.iter().enumerate().all(|(place, value)| schema.surely_takes(place, value))
@@ -133,6 +136,12 @@ impl Schema {
         })
     }
 
+    /// Whether a client promises that the database accepts the statement. Of statements that are not the application's only those
+    /// of [`Table::delete_range`](super::Table::delete_range) do, whatever this role may do.
+    fn surely_runs(&self, statement: &Statement) -> bool {
+        statement.is_never_refused() && (statement.shape == Shape::Own || self.constraints.rights.may_delete)
+    }
+
     /// Whether no constraint involves the column, and it holds the value unchanged.
     fn surely_takes(&self, place: usize, value: &SqlValue) -> bool {
         let (Some(name), Some(column)) = (self.columns.get(place), self.described.get(place)) else {
@@ -147,6 +156,12 @@ impl Schema {
             && !is_missing
             && self.keeps(place, value)
             && takes(self.dialect.unwrap_or(Dialect::Sqlite), column, value)
+    }
+
+    /// The same for a row that is there: the role may set the column, too.
+    fn surely_sets(&self, place: usize, value: &SqlValue) -> bool {
+        let may_set = |name: &String| self.constraints.rights.settable.contains(name);
+        self.columns.get(place).is_some_and(may_set) && self.surely_takes(place, value)
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use lacuna_cache_protocol::Result;
 
 use super::describe::{ask, names};
+use super::rights::Rights;
 use super::table_name::TableName;
 use super::{Database, Dialect};
 
@@ -28,6 +29,8 @@ pub(crate) struct Constraints {
     pub(crate) required: BTreeSet<String>,
     /// Columns of text whose character set may lack some letters.
     pub(crate) narrow: BTreeSet<String>,
+    /// What the role may write; nothing unless it was asked, under write-back.
+    pub(crate) rights: Rights,
 }
 
 impl Default for Constraints {
@@ -40,6 +43,7 @@ impl Default for Constraints {
             is_referred_to: true,
             required: none(),
             narrow: none(),
+            rights: Rights::default(),
         }
     }
 }
@@ -157,5 +161,6 @@ pub(super) async fn constraints(database: &dyn Database, table: &TableName) -> R
         Some(query) => names(ask(database, query, table).await?).into_iter().collect(),
         None => BTreeSet::new(),
     };
-    Ok(Constraints { are_of_rows, columns, has_other_keys, is_referred_to, required, narrow })
+    let rights = Rights::default();
+    Ok(Constraints { are_of_rows, columns, has_other_keys, is_referred_to, required, narrow, rights })
 }

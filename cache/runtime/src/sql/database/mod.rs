@@ -19,6 +19,7 @@ mod offer;
 mod postgres;
 #[cfg(feature = "postgres")]
 mod postgres_binary;
+mod rights;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod table_name;
@@ -39,6 +40,7 @@ pub(crate) use inlined::inlined;
 pub(crate) use kind::{Column, ColumnKind, TextOrder};
 pub(crate) use limited::in_time;
 pub(crate) use limits::takes;
+pub(crate) use rights::rights;
 pub(crate) use table_name::TableName;
 
 use crate::sql::sql_value::SqlValue;

@@ -36,7 +36,7 @@ const CHILDREN: &str = "CREATE TABLE children \
 
 /// A log that counts the writes it is given.
 #[derive(Debug, Default)]
-struct CountingLog {
+pub(crate) struct CountingLog {
     log: MemoryLog,
     appends: AtomicU64,
 }
@@ -50,10 +50,15 @@ impl LogServer for CountingLog {
 
 impl CountingLog {
     /// Whether a write goes through the log.
-    async fn has(&self, write: impl Future<Output = Result<(), WriteError>>) -> bool {
-        let before = self.appends.load(Ordering::Relaxed);
+    pub(crate) async fn has(&self, write: impl Future<Output = Result<(), WriteError>>) -> bool {
+        let before = self.appends();
         write.await.unwrap();
-        self.appends.load(Ordering::Relaxed) > before
+        self.appends() > before
+    }
+
+    /// Writes that were given to it.
+    pub(crate) fn appends(&self) -> u64 {
+        self.appends.load(Ordering::Relaxed)
     }
 }
 

@@ -1,10 +1,15 @@
-//! Processes whose user of the database may not create tables.
+//! Processes whose user of the database may not create tables, or may not make every write.
 
-use lacuna_cache::sql::{Cache, DomainType, Options, Schema, Table};
-use lacuna_cache_protocol::ErrorKind;
-use lacuna_testkit::servers::Postgres;
+use std::sync::Arc;
+use std::time::Instant;
 
-use crate::sql::world::patient;
+use lacuna_cache::sql::{Cache, DomainType, Options, Schema, Table, WriteError};
+use lacuna_cache_protocol::{ErrorKind, Policy};
+use lacuna_testkit::servers::{MariaDb, Postgres};
+
+use crate::sql::certainty::CountingLog;
+use crate::sql::plain::Plain;
+use crate::sql::world::{AT_MOST, patient};
 
 fn schema() -> Schema {
     Schema::new("people", "id").with_domain("age", DomainType::Integer)
@@ -114,4 +119,141 @@ async fn two_caches_of_one_process_never_have_one_table() {
     }
     second.stop().await.unwrap();
     first.stop().await.unwrap();
+}
+
+/// What a role may do besides reading, and which writes that allows: to set the name of a row, to set its pay, to add a row, and to
+/// delete one.
+type Case = (&'static str, [bool; 4]);
+
+const CASES: [Case; 5] = [
+    ("INSERT, UPDATE, DELETE", [true, true, true, true]),
+    ("UPDATE (name)", [true, false, false, false]),
+    ("UPDATE, INSERT (id, age, name)", [true, true, false, false]),
+    ("INSERT, DELETE", [false, false, true, true]),
+    ("INSERT (id, age, name, pay), UPDATE (pay)", [false, true, true, false]),
+];
+
+/// The table before a case.
+const ROWS: &str =
+    "DELETE FROM people; INSERT INTO people VALUES (1, 20, 'Anna', 5), (3, 30, 'Bob', 5), (4, 40, 'Eve', 5)";
+
+/// An allowed write is acknowledged before the database has it; another one gets the error of the database.
+async fn is_made(
+    log: &CountingLog,
+    may: bool,
+    what: &str,
+    write: impl Future<Output = Result<(), WriteError>>,
+) {
+    if may {
+        assert!(log.has(write).await, "{what}: it waited for the database");
+        return;
+    }
+    let (before, start) = (log.appends(), Instant::now());
+    let Err(WriteError::Refused(why)) = write.await else { panic!("{what}: it is not refused") };
+    assert!(why.to_string().contains("denied"), "{what}: {why}");
+    assert_eq!(log.appends(), before, "{what}: it was acknowledged");
+    assert!(start.elapsed() < AT_MOST, "{what}: {:?}", start.elapsed());
+}
+
+/// A user with these rights makes each write under write-back, and the database has what was allowed.
+async fn what_is_refused_is_never_acknowledged(plain: &mut Plain, url: &str, (granted, may): Case) {
+    plain.run(ROWS).await;
+    let log = Arc::new(CountingLog::default());
+    let options = patient(url).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let people = cache.table(schema().with_domain("id", DomainType::Integer)).await.unwrap();
+    let what = |write: &str| format!("{granted}: {write}");
+    // Each row is shown before it is written, and so is that there is no second one.
+    let row = people.get("id", 0..=9).await.unwrap().remove(0);
+    is_made(&log, may[0], &what("name"), people.update(&row, [("name", "Anne".into())])).await;
+    let row = people.get("id", 0..=9).await.unwrap().remove(0);
+    is_made(&log, may[1], &what("pay"), people.update(&row, [("pay", 9.into())])).await;
+    let row = people.get("id", 0..=9).await.unwrap().remove(0);
+    let both = people.update(&row, [("name", "Anne".into()), ("pay", 9.into())]);
+    is_made(&log, may[0] && may[1], &what("name and pay"), both).await;
+    people.get("id", 0..=9).await.unwrap();
+    let second = [("id", 2.into()), ("age", 25.into()), ("name", "Cleo".into()), ("pay", 5.into())];
+    is_made(&log, may[2], &what("insert"), people.insert(second)).await;
+    let row = people.get("id", 3..=3).await.unwrap().remove(0);
+    is_made(&log, may[3], &what("delete"), people.delete(&row)).await;
+    is_made(&log, may[3], &what("delete a range"), people.delete_range("id", 4..=4)).await;
+    cache.stop().await.unwrap();
+    let expected = [
+        (may[0], "name = 'Anne' AND id = 1"),
+        (may[1], "pay = 9 AND id = 1"),
+        (may[2], "id = 2"),
+        (!may[3], "id = 3"),
+        (!may[3], "id = 4"),
+    ];
+    for (is_there, condition) in expected {
+        let found = plain.rows(&format!("SELECT name FROM people WHERE {condition}")).await;
+        assert_eq!(!found.is_empty(), is_there, "{granted}: {condition}");
+    }
+}
+
+const PEOPLE: &str = "CREATE TABLE people (id BIGINT PRIMARY KEY, age BIGINT, name VARCHAR(20), pay BIGINT)";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_postgres_does_not_allow_its_role_is_never_acknowledged() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let mut admin = Plain::open(&url).await;
+    admin.run(PEOPLE).await;
+    let first = patient(&url).open().await.unwrap();
+    drop(first.table(schema()).await.unwrap());
+    first.stop().await.unwrap();
+    for (number, case) in CASES.into_iter().enumerate() {
+        let user = format!("user{number}");
+        let own = "lacuna_fence, lacuna_slot, lacuna_lease";
+        let sql = format!(
+            "CREATE ROLE {user} LOGIN; GRANT SELECT, INSERT, UPDATE ON {own} TO {user}; \
+             GRANT SELECT, {} ON people TO {user}",
+            case.0
+        );
+        admin.run(&sql).await;
+        let url = url.replacen("postgres@", &format!("{user}@"), 1);
+        what_is_refused_is_never_acknowledged(&mut admin, &url, case).await;
+    }
+    // By a role that has another, whose rights it inherits.
+    admin.run("CREATE ROLE clerk LOGIN IN ROLE user1").await;
+    let url = url.replacen("postgres@", "clerk@", 1);
+    what_is_refused_is_never_acknowledged(&mut admin, &url, CASES[1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_mariadb_does_not_allow_its_user_is_never_acknowledged() {
+    let Some(server) = MariaDb::start() else { return };
+    // Every user has all privileges in the database `test`.
+    Plain::open(&server.url()).await.run("CREATE DATABASE shop").await;
+    let url = server.url().replace("/test", "/shop");
+    let mut admin = Plain::open(&url).await;
+    admin.run(PEOPLE).await;
+    let first = patient(&url).open().await.unwrap();
+    drop(first.table(schema()).await.unwrap());
+    first.stop().await.unwrap();
+    let (_, rest) = url.split_once('@').expect("a user");
+    for (number, case) in CASES.into_iter().enumerate() {
+        let user = format!("user{number}@'127.0.0.1'");
+        // Without `TRIGGER` it may have triggers that the user does not see, and no write is certain.
+        let sql = format!(
+            "CREATE USER {user}; GRANT SELECT, INSERT, UPDATE ON shop.lacuna_fence TO {user}; \
+             GRANT SELECT, INSERT, UPDATE ON shop.lacuna_lease TO {user}; \
+             GRANT SELECT, TRIGGER, {} ON shop.people TO {user}",
+            case.0
+        );
+        admin.run(&sql).await;
+        let url = format!("mysql://user{number}@{rest}");
+        what_is_refused_is_never_acknowledged(&mut admin, &url, case).await;
+    }
+    // By a role, of which the catalogue shows its user nothing.
+    admin
+        .run(
+            "CREATE ROLE clerks; GRANT UPDATE (name) ON shop.people TO clerks; CREATE USER clerk@'127.0.0.1'; \
+             GRANT clerks TO clerk@'127.0.0.1'; SET DEFAULT ROLE clerks FOR clerk@'127.0.0.1'; \
+             GRANT SELECT, INSERT, UPDATE ON shop.lacuna_fence TO clerk@'127.0.0.1'; \
+             GRANT SELECT, INSERT, UPDATE ON shop.lacuna_lease TO clerk@'127.0.0.1'; \
+             GRANT SELECT, TRIGGER ON shop.people TO clerk@'127.0.0.1'",
+        )
+        .await;
+    what_is_refused_is_never_acknowledged(&mut admin, &format!("mysql://clerk@{rest}"), CASES[1]).await;
 }
