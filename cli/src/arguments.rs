@@ -82,8 +82,24 @@ impl KeyArgs {
         let source = KeySource::parse(&self.keys)?;
         match &self.column {
             Some(column) => Ok(source.with_column(column)?.with_first_row(self.first_row)),
-            None => Ok(source),
+            None => self.check_whole(source),
         }
+    }
+
+    /// Whole lines of a table are hardly what somebody asks for later. `file:` says that they are meant.
+    fn check_whole(&self, source: KeySource) -> Result<KeySource> {
+        let name = self.keys.strip_suffix(".gz").unwrap_or(&self.keys);
+        let is_table = [".csv", ".tsv", ".parquet"].iter().any(|ending| name.ends_with(ending));
+        if !is_table || self.keys.starts_with("file:") {
+            return Ok(source);
+        }
+        let whole = if name.ends_with(".parquet") {
+            ""
+        } else {
+            &format!(", or give file:{} for whole lines", self.keys)
+        };
+        let message = format!("{} has columns; name one with --column{whole}", self.keys);
+        Err(Error::invalid_input(message))
     }
 
     /// Makes sure that writing `out`, as `option` says, does not destroy the keys.

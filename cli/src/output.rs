@@ -4,12 +4,14 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 
 pub use lacuna_bench::report::with_commas;
 
-use crate::errors::{Failure, Result};
+use crate::errors::{Failure, Result, unless_reader_gone};
 
 /// Buffered standard output whose failures are [`Failure`]s. [`finish`](Self::finish) hands over what is left.
 #[derive(Debug)]
 pub struct Output {
     writer: BufWriter<StdoutLock<'static>>,
+    /// Whether what has no reader is left out in place of being a failure.
+    needs_no_reader: bool,
 }
 
 impl Default for Output {
@@ -21,7 +23,19 @@ impl Default for Output {
 impl Output {
     /// Locks standard output.
     pub fn new() -> Self {
-        Self { writer: BufWriter::new(io::stdout().lock()) }
+        Self { writer: BufWriter::new(io::stdout().lock()), needs_no_reader: false }
+    }
+
+    /// Goes on without a reader: for a command whose exit code is a verdict.
+    #[must_use]
+    pub(crate) fn without_need_of_a_reader(self) -> Self {
+        Self { needs_no_reader: true, ..self }
+    }
+
+    /// The result of printing.
+    fn printed(&self, printed: io::Result<()>) -> Result<()> {
+        let printed = printed.map_err(Failure::from_output);
+        if self.needs_no_reader { unless_reader_gone(printed) } else { printed }
     }
 
     /// Prints one line.
@@ -29,7 +43,8 @@ impl Output {
     /// # Errors
     /// If it cannot be written.
     pub fn line(&mut self, line: &str) -> Result<()> {
-        writeln!(self.writer, "{line}").map_err(Failure::from_output)
+        let printed = writeln!(self.writer, "{line}");
+        self.printed(printed)
     }
 
     /// Prints lines that end themselves.
@@ -37,7 +52,8 @@ impl Output {
     /// # Errors
     /// If it cannot be written.
     pub fn text(&mut self, text: &str) -> Result<()> {
-        self.writer.write_all(text.as_bytes()).map_err(Failure::from_output)
+        let printed = self.writer.write_all(text.as_bytes());
+        self.printed(printed)
     }
 
     /// Writes bytes as they are.
@@ -45,7 +61,8 @@ impl Output {
     /// # Errors
     /// If they cannot be written.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.writer.write_all(bytes).map_err(Failure::from_output)
+        let printed = self.writer.write_all(bytes);
+        self.printed(printed)
     }
 
     /// Prints pairs of a label and a text, the texts below each other.
@@ -62,7 +79,8 @@ impl Output {
     /// # Errors
     /// If it cannot be written.
     pub fn flush(&mut self) -> Result<()> {
-        self.writer.flush().map_err(Failure::from_output)
+        let printed = self.writer.flush();
+        self.printed(printed)
     }
 
     /// Ends the output.

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use lacuna_base::{
-    ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, Error, KeySpaceId, KeyType, RangeFilter as _, TimeUnit,
+    AlignedBytes, ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, Error, KeySpaceId, KeyType, RangeFilter as _,
+    TimeUnit,
 };
 use lacuna_families::AnyFilter;
 use serde::Serialize;
 
 use crate::errors::Result;
-use crate::filter_file::{cut_trie, key_space_name, open_filter, read_filter};
+use crate::filter_file::{cut_trie, key_space_name, read_filter};
 use crate::key_text::integer_text;
 use crate::output::{self, Output, SHOWN_LENGTHS, with_commas};
 
@@ -73,11 +74,12 @@ struct Inspection {
 
 /// Prints the inspection.
 pub(super) fn run(args: &InspectArgs) -> Result<()> {
-    let (inspection, key_type) = inspect(&args.filter)?;
+    // Read once: it may be a pipe.
+    let (envelope, bytes) = read_filter(&args.filter)?;
+    let (inspection, key_type) = inspect(&args.filter, &envelope, bytes.clone())?;
     let mut out = Output::new();
     match args.format {
         Format::Table => {
-            let (envelope, bytes) = read_filter(&args.filter)?;
             let cut = cut_trie(envelope.key_space, bytes).map(|cut| ("trie", cut.to_owned()));
             let pairs: Vec<_> = pairs(&inspection, key_type).into_iter().chain(cut).collect();
             out.pairs(&pairs)?;
@@ -87,8 +89,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<()> {
     out.finish()
 }
 
-fn inspect(path: &Path) -> Result<(Inspection, KeyType)> {
-    let (envelope, filter) = open_filter(path)?;
+fn inspect(path: &Path, envelope: &Envelope, bytes: AlignedBytes) -> Result<(Inspection, KeyType)> {
+    let filter =
+        AnyFilter::open_verified(bytes).map_err(|error| error.with_context(path.display().to_string()))?.1;
     let (sealed_bytes, memory_bytes, bounds) = match &filter {
         AnyFilter::U64(filter) => {
             (filter.size_in_bytes(), filter.memory_bytes(), bounds(|n| filter.rate_bound(n)))
@@ -97,7 +100,7 @@ fn inspect(path: &Path) -> Result<(Inspection, KeyType)> {
             (filter.size_in_bytes(), filter.memory_bytes(), bounds(|n| filter.rate_bound(n)))
         }
     };
-    let Envelope { key_count, .. } = envelope;
+    let key_count = envelope.key_count;
     let payload_bytes = sealed_bytes - ENVELOPE_BYTES;
     let any = key_count > 0;
     let inspection = Inspection {

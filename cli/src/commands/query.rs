@@ -110,7 +110,8 @@ pub(super) fn run(args: &QueryArgs) -> Result<()> {
     let asker = AnyAsker::open(envelope.key_space, bytes, args.question())
         .map_err(|error| error.with_context(args.filter.display().to_string()))?;
     let key_type = key_type_for(&envelope, args.key_type)?;
-    let mut out = Output::new();
+    let out = Output::new();
+    let mut out = if args.exit_code { out.without_need_of_a_reader() } else { out };
     let any_maybe = match (&args.lo, &args.hi, &args.batch) {
         (Some(lo), hi, _) => {
             let hi = hi.as_ref().unwrap_or(lo);

@@ -82,7 +82,7 @@ pub(crate) struct DemoArgs {
 const EXAMPLES: &str = "\
 Examples:
   lacuna demo
-  lacuna demo --folder /etc --scans 200
+  lacuna demo --folder /usr/share --scans 200
   lacuna demo --keys uniform:100k --filter bucketing@12
   lacuna demo --folder /usr/share --scans 100 --cloud-latency-ms 2";
 

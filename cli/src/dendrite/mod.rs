@@ -8,6 +8,7 @@ mod redis;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 
 use lacuna_cache::Counts;
@@ -42,13 +43,17 @@ pub(crate) fn run(plans: &[Plan]) -> Result<()> {
 
 async fn serve(plans: &[Plan]) -> Result<()> {
     let first = plans.first().ok_or_else(|| Error::invalid_input("there is no table to serve"))?;
-    let stop = stop_signal()?;
+    let mut stop = pin!(stop_signal()?);
     let secret = Secret::from_file(&first.secret_file)?;
     let listener = Server::listen(&first.listen).await?;
     let monitored = monitored(first).await?;
     let here = listener.local_addr().map_err(|error| Error::unavailable(error.to_string()))?;
     let address = first.address.clone().unwrap_or_else(|| here.to_string());
-    let serving = Arc::new(start_all(plans, &secret, &address).await?);
+    let serving = tokio::select! {
+        serving = start_all(plans, &secret, &address) => Arc::new(serving?),
+        // A database that does not answer is waited for half a minute. What was claimed is free when its leases end.
+        () = &mut stop => return Ok(()),
+    };
     let server = Server::start(listener, serving.dendrites.clone(), secret);
     say(&format!("listening at {address}: {}", listed(&serving.dendrites)));
     if let Some((listener, place)) = monitored {

@@ -74,7 +74,8 @@ impl Plan {
         if self.has_watchdog {
             options = options.with_watchdog();
         }
-        let servers = self.caches.iter().map(|url| self.cache_server(url, name)).collect::<Result<Vec<_>>>()?;
+        let servers =
+            self.caches.iter().map(|url| self.cache_server(url, name)).collect::<Result<Vec<_>>>()?;
         if self.is_hashed && servers.len() < 2 {
             return Err(Error::invalid_input(
                 "--placement hash needs several cache servers: give --cache more than once",

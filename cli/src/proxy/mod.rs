@@ -5,6 +5,7 @@ mod status;
 pub(crate) mod top;
 
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,17 +89,22 @@ fn half_the_processors() -> usize {
 
 async fn serve(args: &ProxyArgs, file: Option<&Path>) -> Result<()> {
     let (stop, reloads) = (stop_signal()?, reload_signal()?);
+    let mut stop = pin!(stop);
     allow_connections();
     let listener = monitored(args).await?;
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
-    let proxy = options(args, file, suggestions.clone())?.start().await?;
+    let proxy = tokio::select! {
+        started = options(args, file, suggestions.clone())?.start() => started?,
+        // A database that does not answer is waited for half a minute.
+        () = &mut stop => return Ok(()),
+    };
     say(&format!("listening at {}", proxy.address()));
     if let Some((listener, place)) = listener {
         say(&format!("metrics at http://{}/metrics", place.address));
         tokio::spawn(monitoring::serve(listener, Arc::new(Monitoring::new(proxy.monitor(), place))));
     }
     let is_superseded = tokio::select! {
-        () = stop => false,
+        () = &mut stop => false,
         () = report(args.report_every, suggestions.as_deref(), &proxy) => false,
         () = reload(reloads, &proxy, file) => false,
         () = proxy.superseded() => true,

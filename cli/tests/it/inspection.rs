@@ -136,3 +136,23 @@ fn the_design_is_printed() {
         assert!(design.contains(&said), "{said} is not in\n{design}");
     }
 }
+
+/// A pipe can be read once.
+#[cfg(unix)]
+#[test]
+fn a_filter_from_a_pipe_is_inspected() {
+    let folder = Folder::new();
+    folder.lacuna("build --keys uniform:1k --filter bloom --bits-per-key 14 --out f").done();
+    for format in ["table", "json"] {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let bytes = std::fs::read(folder.path("f")).unwrap();
+        let writing = std::thread::spawn(move || std::io::Write::write_all(&mut writer, &bytes).unwrap());
+        let output = std::process::Command::new(crate::BINARY)
+            .args(["inspect", "/dev/stdin", "--format", format])
+            .stdin(reader)
+            .output()
+            .unwrap();
+        writing.join().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+}

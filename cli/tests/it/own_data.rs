@@ -190,3 +190,57 @@ fn a_build_without_csv_says_so() {
     let build = "build --keys people.csv --column name --filter bloom --bits-per-key 14 --out f";
     assert!(folder.lacuna(build).sentence(2).contains("--features csv"));
 }
+
+/// A command before a pipe that fails leaves nothing, and a filter of nothing denies every key.
+#[test]
+fn standard_input_without_a_key_leaves_the_old_filter() {
+    let folder = words();
+    folder.lacuna("build --keys words.txt --filter bloom --bits-per-key 14 --out f").done();
+    let old = fs::read(folder.path("f")).unwrap();
+    let build: Vec<&str> = "build --keys - --filter bloom --bits-per-key 14 --out f".split(' ').collect();
+    let sentence = folder.run(&build, "").sentence(2);
+    assert!(sentence.contains("did the command before the pipe fail?"), "{sentence}");
+    assert_eq!(fs::read(folder.path("f")).unwrap(), old);
+    folder.write("empty.txt", "");
+    folder.lacuna("build --keys empty.txt --filter bloom --bits-per-key 14 --out f").done();
+}
+
+/// As texts, 10 stands before 9: "no" would be true of them and false for a person.
+#[test]
+fn numbers_are_not_taken_for_texts() {
+    let folder = Folder::new();
+    folder.write("ids.txt", "9\n10\n");
+    folder.write("ascending.txt", "10\n20\n30\n");
+    folder.write("codes.txt", "007\n10\n");
+    folder.write("table.csv", "id\n10\n9\n");
+    let build = |keys: &str| {
+        folder.lacuna(&format!("build --keys {keys} --filter grafite --bits-per-key 20 --out f"))
+    };
+    for keys in [
+        "ids.txt",
+        "ids.txt --sort",
+        "ascending.txt",
+        "table.csv --column id",
+        "table.csv --column id --sort",
+    ] {
+        let sentence = build(keys).sentence(2);
+        assert!(sentence.contains("--key-type u64, i64 or f64"), "{keys}: {sentence}");
+    }
+    for keys in ["codes.txt", "ids.txt --key-type text --sort"] {
+        build(keys).done();
+    }
+    build("ids.txt --key-type u64").done();
+    assert_eq!(folder.lacuna("query f 5 60").done(), "maybe\n");
+}
+
+#[test]
+fn tables_without_a_column_are_refused() {
+    let folder = Folder::new();
+    for name in ["people.csv", "people.tsv", "people.parquet", "people.csv.gz"] {
+        let build = format!("build --keys {name} --filter bloom --bits-per-key 14 --out f");
+        let sentence = folder.lacuna(&build).sentence(2);
+        assert!(sentence.contains("name one with --column"), "{name}: {sentence}");
+    }
+    folder.write("people.csv", "1,Anna\n2,Bela\n");
+    folder.lacuna("build --keys file:people.csv --filter bloom --bits-per-key 14 --out f").done();
+}

@@ -36,6 +36,30 @@ fn a_verdict_needs_no_reader() {
     }
 }
 
+/// The verdict on many answers, too.
+#[cfg(unix)]
+#[test]
+fn the_verdict_of_a_query_needs_no_reader() {
+    let folder = Folder::new();
+    folder.lacuna("build --keys uniform:1k --filter grafite --bits-per-key 20 --out f").done();
+    let answers = |last: &str| {
+        let lines = (1..5_000).map(|number| format!("{number}\n")).collect::<String>() + last;
+        folder.write("asked.txt", lines);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = std::process::Command::new(crate::BINARY)
+            .args(["query", "f", "--batch", "asked.txt", "--exit-code"])
+            .current_dir(folder.root())
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert!(output.stderr.is_empty(), "{output:?}");
+        output.status.code()
+    };
+    assert_eq!(answers(""), Some(1));
+    assert_eq!(answers("0 18446744073709551615\n"), Some(0));
+}
+
 /// Rows that are not read do not end the comparison before its report.
 #[cfg(unix)]
 #[test]

@@ -61,10 +61,12 @@ impl Contest {
     pub fn ask(&self, setting: &EngineSetting, progress: &mut dyn FnMut(&str)) -> Result<Vec<EngineRow>> {
         let asked = &setting.questions.asked;
         let mut rounds = vec![Vec::new(); self.databases.len()];
-        for (round, questions) in asked.chunks(asked.len().div_ceil(ROUNDS).max(1)).enumerate() {
+        let chunks = asked.chunks(asked.len().div_ceil(ROUNDS).max(1));
+        let last = chunks.len().saturating_sub(1);
+        for (round, questions) in chunks.enumerate() {
             let written = written(setting, questions);
             // The clocks of the last round slow it down a little, which does not change the median.
-            let is_last = round + 1 == ROUNDS;
+            let is_last = round == last;
             for ((filter, database), rounds) in self.databases.iter().zip(&mut rounds) {
                 progress(&format!("asking the database with {}", filter.name()));
                 database.set_clocks(is_last);

@@ -64,41 +64,48 @@ pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u6
         ));
     }
     let input = open(path, progress)?;
-    let read = collect(input, path, key_type, options.sort);
+    let read = collect(input, path, Collected::of(options, key_type));
     read.map_err(|error| in_file(path, error))
 }
 
 /// Reads the keys of standard input, one a line; without a type they are texts.
 ///
 /// # Errors
-/// As [`read_keys`].
+/// As [`read_keys`]; `InvalidInput` if there is none, as when the command before a pipe has failed.
 pub(crate) fn read_standard_input(options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<TypedKeys> {
     let key_type = options.key_type.unwrap_or(KeyType::Text);
     let input = metered(std::io::stdin(), progress);
-    let read = collect(Box::new(input), Path::new(""), key_type, options.sort);
+    let read = collect(Box::new(input), Path::new(""), Collected::of(options, key_type));
+    let read = read.and_then(|keys| if keys.keys.is_empty() { Err(no_input()) } else { Ok(keys) });
     read.map_err(|error| error.with_context("standard input"))
 }
 
+/// A filter of no keys denies every question, which would be false of the keys that did not come.
+fn no_input() -> Error {
+    Error::invalid_input(
+        "there is no key; did the command before the pipe fail? A file without keys is taken as it is",
+    )
+}
+
 /// The keys of `input`: integers if the name says so, else lines.
-fn collect(input: Input<'_>, path: &Path, key_type: KeyType, sort: bool) -> Result<TypedKeys> {
-    let mut collected = Collected::new(key_type, sort);
+fn collect(input: Input<'_>, path: &Path, mut collected: Collected) -> Result<TypedKeys> {
     if is_binary(path) {
         read_integers(path, input, &mut collected)?;
     } else {
-        read_lines(path, input, key_type, &mut collected)?;
+        read_lines(path, input, &mut collected)?;
     }
-    Ok(collected.finish(key_type))
+    collected.finish()
 }
 
 fn in_file(path: &Path, error: Error) -> Error {
     error.with_context(path.display().to_string())
 }
 
-fn read_lines(path: &Path, input: Input<'_>, key_type: KeyType, collected: &mut Collected) -> Result<()> {
+fn read_lines(path: &Path, input: Input<'_>, collected: &mut Collected) -> Result<()> {
     let mut lines = Lines::new(input, path);
     while let Some((number, line)) = lines.next_line()? {
         let place = || format!("line {number}");
-        let key = parse_key(key_type, line).map_err(|error| error.with_context(place()))?;
+        let key = parse_key(collected.key_type, line).map_err(|error| error.with_context(place()))?;
         let place = || format!("{}{}", place(), if line.is_empty() { ", the empty key," } else { "" });
         collected.add(&key, place)?;
     }
@@ -144,24 +151,46 @@ fn fill(input: &mut Input<'_>, chunk: &mut [u8]) -> std::io::Result<usize> {
 /// The keys so far, and what to do about their order.
 struct Collected {
     keys: Keys,
+    key_type: KeyType,
     sort: bool,
+    /// Whether nobody said that they are texts, and every one so far is a number.
+    may_be_numbers: bool,
 }
 
 impl Collected {
+    /// None yet; `key_type` is that of `options`, or of the name if these have none.
+    fn of(options: &ReadOptions, key_type: KeyType) -> Self {
+        let may_be_numbers = options.key_type.is_none() && key_type == KeyType::Text;
+        Self { may_be_numbers, ..Self::new(key_type, options.sort) }
+    }
+
+    /// None yet, of a type that is known.
     fn new(key_type: KeyType, sort: bool) -> Self {
         let keys = if key_type.is_bytes() { Keys::Bytes(ByteColumn::new()) } else { Keys::U64(Vec::new()) };
-        Self { keys, sort }
+        Self { keys, key_type, sort, may_be_numbers: false }
     }
 
     /// The keys in ascending order.
-    fn finish(self, key_type: KeyType) -> TypedKeys {
+    fn finish(self) -> Result<TypedKeys> {
+        if self.may_be_numbers && !self.keys.is_empty() {
+            return Err(Error::invalid_input(format!("every key is a number; {SAY_WHICH}")));
+        }
         let keys = if self.sort { self.keys.into_sorted_distinct() } else { self.keys };
-        TypedKeys { keys, key_type }.in_coarsest_unit()
+        Ok(TypedKeys { keys, key_type: self.key_type }.in_coarsest_unit())
     }
 
     fn add(&mut self, key: &Key<'_>, place: impl Fn() -> String) -> Result<()> {
+        if let (true, Key::Bytes(text)) = (self.may_be_numbers, key) {
+            self.may_be_numbers = is_number(text);
+        }
         match self.keys.compare_with_last(key) {
             Ordering::Equal => {}
+            Ordering::Less if !self.sort && self.may_be_numbers => {
+                return Err(Error::invalid_input(format!(
+                    "{} is below the key before it, as texts are ordered (10 stands before 9); {SAY_WHICH}",
+                    place()
+                )));
+            }
             Ordering::Less if !self.sort => {
                 return Err(Error::invalid_input(format!(
                     "{} is below the key before it; sort the file or pass --sort",
@@ -171,5 +200,47 @@ impl Collected {
             _ => self.keys.push(key),
         }
         Ok(())
+    }
+}
+
+/// What to do where numbers would be taken for texts, which have another order.
+const SAY_WHICH: &str =
+    "say --key-type u64, i64 or f64 for numbers, or --key-type text (and --sort) if they are texts";
+
+/// Whether a person would take the text for a number: digits with a sign, a point or an exponent, and no zero that a number would
+/// not have.
+fn is_number(text: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(text) else { return false };
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_padded = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+    digits.starts_with(|first: char| first.is_ascii_digit()) && !is_padded && text.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_number;
+
+    #[test]
+    fn numbers_are_what_a_person_takes_for_them() {
+        for number in ["0", "7", "-7", "18446744073709551615", "-0.5", "0.25", "8.6e8"] {
+            assert!(is_number(number.as_bytes()), "{number}");
+        }
+        for text in [
+            "",
+            "-",
+            "07",
+            "007.5",
+            "1,000",
+            "2024-01-31",
+            "10.0.0.1",
+            "7 ",
+            "inf",
+            "NaN",
+            ".5",
+            "+7",
+            "0x10",
+        ] {
+            assert!(!is_number(text.as_bytes()), "{text}");
+        }
     }
 }

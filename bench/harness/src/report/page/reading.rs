@@ -72,7 +72,7 @@ impl<'a> Reading<'a> {
     /// The same on at most `length` characters.
     pub(super) fn short_name(&self, length: usize) -> String {
         let budget = self.budget();
-        super::shortened(&self.row.spec, length - budget.chars().count()) + &budget
+        super::shortened(&self.row.spec, length.saturating_sub(budget.chars().count())) + &budget
     }
 
     fn budget(&self) -> String {

@@ -30,7 +30,7 @@ pub(super) fn read(
         .has_headers(false)
         .delimiter(delimiter)
         .from_reader(CheckedQuotes::new(input, delimiter));
-    let mut collected = Collected::new(key_type, options.sort);
+    let mut collected = Collected::of(options, key_type);
     let mut row = ByteRecord::new();
     let mut has_row = rows.read_byte_record(&mut row).map_err(unreadable)?;
     let place = place_of(&row, column, first_row)?;
@@ -48,7 +48,7 @@ pub(super) fn read(
         }
         has_row = rows.read_byte_record(&mut row).map_err(unreadable)?;
     }
-    Ok(collected.finish(key_type))
+    collected.finish()
 }
 
 fn delimiter(path: &Path) -> u8 {

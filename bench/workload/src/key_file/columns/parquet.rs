@@ -50,7 +50,7 @@ pub(super) fn read(
         seen += u64::try_from(group.metadata().compressed_size()).unwrap_or(0);
         progress(seen);
     }
-    Ok(rows.collected.finish(key_type))
+    rows.collected.finish()
 }
 
 /// What the integers of a column count, and the type of its keys.
@@ -86,6 +86,7 @@ impl Values {
             (Some(LogicalType::Decimal(_)), ..) | (_, ConvertedType::DECIMAL, _) => {
                 Err(unusable(column, "holds decimals"))
             }
+            (Some(LogicalType::Float16), ..) => Err(unusable(column, "holds floats of 16 bits")),
             (Some(LogicalType::Integer(integer)), ..) if !integer.is_signed => plain(KeyType::U64),
             (
                 _,
