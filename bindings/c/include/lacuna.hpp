@@ -97,7 +97,7 @@ class Exception : public std::runtime_error {
 
 // A value, or why there is none.
 template <class T>
-class Result {
+class [[nodiscard]] Result {
  public:
   Result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : held_(std::in_place_index<1>, std::move(error)) {}
@@ -132,6 +132,11 @@ struct Date {
 };
 
 namespace detail {
+
+// Whether a value of this type, as it is passed, ends with the call and its bytes with it.
+template <class C>
+inline constexpr bool is_temporary_owner =
+    !std::is_lvalue_reference_v<C> && !std::is_trivially_destructible_v<std::remove_reference_t<C>>;
 
 inline Error last_error(LacunaStatus status) {
   return Error{status, lacuna_last_error(), lacuna_last_smallest_bits_per_key()};
@@ -378,6 +383,9 @@ struct Plan {
     sample = value.get();
     return std::move(*this);
   }
+  // A sample is read when a filter is built, and would have ended by then.
+  template <class Key>
+  Plan with_sample(Sample<Key>&& value) && = delete;
 
   Plan with_secret(const LacunaSecret& value) && {
     secret = value;
@@ -479,6 +487,11 @@ class Filter {
   static Filter open_borrowed(Bytes bytes, LacunaVerify verify = LACUNA_VERIFY_ALL) {
     return try_open_borrowed(bytes, verify).value();
   }
+  // Bytes that end with the call cannot be borrowed: keep them, or let `open` copy them.
+  template <class C, class = std::enable_if_t<detail::is_temporary_owner<C>>>
+  static Result<Filter> try_open_borrowed(C&& bytes, LacunaVerify verify = LACUNA_VERIFY_ALL) = delete;
+  template <class C, class = std::enable_if_t<detail::is_temporary_owner<C>>>
+  static Filter open_borrowed(C&& bytes, LacunaVerify verify = LACUNA_VERIFY_ALL) = delete;
 
   // Takes over a filter of C. Its keys must be of this type, or every answer is "maybe".
   explicit Filter(LacunaFilter* filter) noexcept : filter_(filter) {}

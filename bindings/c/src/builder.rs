@@ -17,6 +17,8 @@ pub struct Builder {
 enum Collected {
     Integers(Values, Recipe<u64>, Vec<u64>),
     Strings(Recipe<[u8]>, ByteColumn),
+    /// A key was refused: a filter without it would deny it.
+    Refused,
     Finished,
 }
 
@@ -24,23 +26,36 @@ impl Builder {
     fn add_integer(&mut self, values: Values, key: u64) -> Result<()> {
         match &mut self.keys {
             Collected::Integers(of, _, keys) if *of == values => keys.push(key),
-            Collected::Finished => return Err(finished()),
-            _ => return Err(other_values(values)),
+            _ => return Err(self.refuse(other_values(values))),
         }
         Ok(())
     }
 
-    fn add_string(&mut self, key: &[u8]) -> Result<()> {
-        match &mut self.keys {
-            Collected::Strings(_, keys) => keys.push(key),
-            Collected::Finished => return Err(finished()),
-            Collected::Integers(..) => return Err(other_values(Values::Strings)),
+    fn add_string(&mut self, key: Result<&[u8]>) -> Result<()> {
+        match (&mut self.keys, key) {
+            (Collected::Strings(_, keys), Ok(key)) => keys.push(key),
+            (Collected::Strings(..), Err(why)) => return Err(self.refuse(why)),
+            _ => return Err(self.refuse(other_values(Values::Strings))),
         }
         Ok(())
+    }
+
+    /// From now on there is no filter, as a key is not in it.
+    fn refuse(&mut self, why: Error) -> Error {
+        match self.keys {
+            Collected::Finished => finished(),
+            _ => {
+                self.keys = Collected::Refused;
+                why
+            }
+        }
     }
 
     fn finish(&mut self) -> Result<Filter> {
         match std::mem::replace(&mut self.keys, Collected::Finished) {
+            Collected::Refused => Err(Error::invalid_input(
+                "the builder refused a key, and a filter without it would deny it; make another",
+            )),
             Collected::Integers(_, recipe, keys) => filter_of_integers(&recipe, keys.into()),
             Collected::Strings(recipe, keys) => filter_of_strings(&recipe, keys),
             Collected::Finished => Err(finished()),
@@ -127,7 +142,8 @@ pub unsafe extern "C" fn lacuna_builder_new_bytes(plan: *const Plan, builder: *m
     }
 }
 
-/// Adds a key, in any order; repeats count once. Ascending keys are not sorted again. One thread at a time.
+/// Adds a key, in any order; repeats count once. Ascending keys are not sorted again. A builder that has refused a key does not
+/// finish. One thread at a time.
 ///
 /// # Safety
 /// `builder` came from `lacuna_builder_new_u64` and is not freed.
@@ -168,7 +184,7 @@ pub unsafe extern "C" fn lacuna_builder_add_bytes(
     size: usize,
 ) -> Status {
     // SAFETY: as the caller promises.
-    attempt(|| unsafe { exclusive(builder, "builder")?.add_string(lent(key, size, "key")?) })
+    attempt(|| unsafe { exclusive(builder, "builder")?.add_string(lent(key, size, "key")) })
 }
 
 /// Builds the filter of the keys added; the builder then takes no more and is still to be freed. On success `*filter` is

@@ -294,9 +294,18 @@ def test_nat_is_no_key_and_no_end():
 def test_masked_values_are_missing(f):
     masked = np.ma.masked_array(KEYS, mask=KEYS % 2 == 0)
     for call in [Filter.build, f.may_contain]:
-        with pytest.raises(ValueError, match="masked values; give array.compressed"):
+        with pytest.raises(ValueError, match="masked values, which are missing"):
             call(masked)
     assert f.may_contain(masked.compressed()).all() and f.may_contain(np.ma.masked_array(KEYS)).all()
+    floats = Filter.build(np.array([-21.5, 1.5, 3.25]))
+    for call in [
+        lambda: floats.may_contain(np.ma.masked),
+        lambda: floats.may_contain_range(np.ma.masked, 3.5),
+        lambda: floats.may_contain_range(-30.0, np.ma.masked),
+        lambda: Filter.build([1.5, np.ma.masked]),
+    ]:
+        with pytest.raises(ValueError, match="masked values, which are missing"):
+            call()
 
 
 def test_text_arrays_of_numpy_are_keys():

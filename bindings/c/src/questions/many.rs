@@ -4,7 +4,7 @@
 
 use lacuna_base::{DynFilter, Error, Result, TypedKey};
 
-use crate::arguments::{filled, lent, shared};
+use crate::arguments::{apart, filled, lent, shared};
 use crate::filter::Filter;
 use crate::key_type::{KeyTypeNumber, Values};
 use crate::status::{Status, attempt};
@@ -28,6 +28,7 @@ pub(super) unsafe fn answer_many<T: TypedKey>(
     attempt(|| {
         // SAFETY: as the caller promises.
         let answers = unsafe { filled(answers, count, true, "answers") }?;
+        apart(answers, lo, "lo").and_then(|()| apart(answers, hi, "hi"))?;
         // SAFETY: as the caller promises.
         let (filter, lo, hi) =
             unsafe { (shared(filter, "filter")?, lent(lo, count, "lo")?, lent(hi, count, "hi")?) };

@@ -7,7 +7,7 @@ use lacuna_base::{ByteRange, Cover, Error, KeyCodec, KeySpace, PrefixFilter as _
 use lacuna_guard::GuardCodec;
 
 use super::many::strings_only;
-use crate::arguments::{Bytes, filled, known, lent, shared};
+use crate::arguments::{Bytes, apart, filled, known, lent, shared};
 use crate::filter::{Able, Answers, Filter};
 use crate::key_type::Values;
 use crate::status::{Status, attempt, maybe};
@@ -237,16 +237,16 @@ pub unsafe extern "C" fn lacuna_may_contain_many_bytes(
     attempt(|| {
         // SAFETY: as the caller promises.
         let answers = unsafe { filled(answers, count, true, "answers") }?;
+        apart(answers, lo, "lo").and_then(|()| apart(answers, hi, "hi"))?;
         // SAFETY: as the caller promises.
         let (filter, lo, hi) =
             unsafe { (shared(filter, "filter")?, lent(lo, count, "lo")?, lent(hi, count, "hi")?) };
         strings_only(filter)?;
-        for ((lo, hi), answers) in lo.chunks(AT_ONCE).zip(hi.chunks(AT_ONCE)).zip(answers.chunks_mut(AT_ONCE))
-        {
-            // SAFETY: as the caller promises.
-            unsafe { answer_chunk(filter, lo, hi, answers) }?;
-        }
-        Ok(())
+        let mut chunks = lo.chunks(AT_ONCE).zip(hi.chunks(AT_ONCE)).zip(answers.chunks_mut(AT_ONCE));
+        // SAFETY: as the caller promises.
+        let done =
+            chunks.try_for_each(|((lo, hi), answers)| unsafe { answer_chunk(filter, lo, hi, answers) });
+        done.inspect_err(|_| answers.fill(true))
     })
 }
 

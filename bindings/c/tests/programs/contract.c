@@ -70,6 +70,48 @@ static void null_is_an_error(void) {
   CHECK(lacuna_question_may_contain(NULL, NULL, 0, NULL, 0));
 }
 
+/* A filter without a key that it was given would deny it. */
+static void a_builder_that_refused_a_key_does_not_finish(void) {
+  LacunaBuilder *integers, *strings;
+  LacunaFilter *filter;
+  CHECK(lacuna_builder_new_u64(&GRAFITE, &integers) == LACUNA_STATUS_OK);
+  CHECK(lacuna_builder_add_u64(integers, 5) == LACUNA_STATUS_OK);
+  REFUSED(lacuna_builder_add_i64(integers, 7), "does not take signed integers");
+  REFUSED(lacuna_builder_finish(integers, &filter), "refused a key");
+  CHECK(filter == NULL);
+  REFUSED(lacuna_builder_add_u64(integers, 5), "is finished");
+  CHECK(lacuna_builder_new_bytes(&GRAFITE, &strings) == LACUNA_STATUS_OK);
+  REFUSED(lacuna_builder_add_bytes(strings, NULL, 3), "key is null");
+  REFUSED(lacuna_builder_finish(strings, &filter), "refused a key");
+  lacuna_builder_free(integers);
+  lacuna_builder_free(strings);
+}
+
+/* Answers over the questions would change those that are not asked yet. */
+static void answers_lie_apart_from_questions(void) {
+  enum { COUNT = 200 };
+  static uint64_t lo[COUNT], hi[2 * COUNT]; /* with room for answers that begin in the last */
+  static LacunaBytes from[COUNT];
+  static bool answers[COUNT];
+  LacunaFilter *filter = built(&GRAFITE), *strings;
+  LacunaPlan plan = {.spec = "surf", .bits_per_key = 120};
+  LacunaBytes word = {(const uint8_t *)"ant", 3};
+  for (int place = 0; place < COUNT; place++) lo[place] = hi[place] = (uint64_t)place;
+  REFUSED(lacuna_may_contain_many_u64(filter, lo, hi, COUNT, (bool *)lo), "answers lies over lo");
+  REFUSED(lacuna_may_contain_many_u64(filter, lo, hi, COUNT, (bool *)(hi + COUNT) - 1), "answers lies over hi");
+  CHECK(lacuna_build_bytes(&word, 1, &plan, &strings) == LACUNA_STATUS_OK);
+  for (int place = 0; place < COUNT; place++) from[place] = (LacunaBytes){(const uint8_t *)"bee", 3};
+  CHECK(lacuna_may_contain_many_bytes(strings, from, from, COUNT, answers) == LACUNA_STATUS_OK && !answers[0]);
+  REFUSED(lacuna_may_contain_many_bytes(strings, from, from, COUNT, (bool *)from), "answers lies over lo");
+  /* Far beyond the first that are asked. */
+  for (int place = 0; place < COUNT; place++) from[place] = (LacunaBytes){(const uint8_t *)"bee", 3};
+  from[COUNT - 1].data = NULL;
+  REFUSED(lacuna_may_contain_many_bytes(strings, from, from, COUNT, answers), "is null");
+  for (int place = 0; place < COUNT; place++) CHECK(answers[place]);
+  lacuna_close(strings);
+  lacuna_close(filter);
+}
+
 static void wrong_numbers_are_errors(void) {
   uint64_t words[4] = {1, 2, 3, 4}, key;
   LacunaFilter *filter = built(&GRAFITE), *other;
@@ -228,6 +270,8 @@ static void errors_belong_to_a_thread(void) {
 int main(void) {
   CHECK(strcmp(lacuna_version(), LACUNA_VERSION) == 0);
   null_is_an_error();
+  a_builder_that_refused_a_key_does_not_finish();
+  answers_lie_apart_from_questions();
   wrong_numbers_are_errors();
   plans_are_checked();
   secrets_are_checked();

@@ -22,6 +22,14 @@ static_assert(!std::is_copy_constructible_v<lacuna::Filter<double>> && !std::is_
 static_assert(std::is_nothrow_move_constructible_v<lacuna::Filter<double>>);
 static_assert(!std::is_copy_constructible_v<lacuna::Builder<double>> && std::is_move_assignable_v<lacuna::Builder<double>>);
 static_assert(!std::is_copy_constructible_v<lacuna::Sample<double>>);
+// What ends with the call is not borrowed.
+template <class C, class = void>
+struct CanBorrow : std::false_type {};
+template <class C>
+struct CanBorrow<C, std::void_t<decltype(lacuna::Filter<double>::open_borrowed(std::declval<C>()))>> : std::true_type {};
+static_assert(!CanBorrow<std::string>::value && !CanBorrow<std::vector<char>>::value);
+static_assert(CanBorrow<std::string&>::value && CanBorrow<const std::string&>::value);
+static_assert(CanBorrow<std::string_view>::value && CanBorrow<lacuna::Bytes>::value);
 // Questions throw nothing.
 static_assert(noexcept(std::declval<lacuna::Filter<std::string_view>>().may_contain_prefix("a")));
 static_assert(noexcept(std::declval<lacuna::Filter<double>>().may_contain_ranges({}, {}, {})));

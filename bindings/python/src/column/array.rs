@@ -82,7 +82,9 @@ fn binary<'py>(
 fn check_mask(array: &Bound<'_, PyUntypedArray>, name: &str) -> PyResult<()> {
     let Some(mask) = array.getattr_opt("mask")? else { return Ok(()) };
     if array.py().import("numpy")?.call_method1("any", (mask,))?.is_truthy()? {
-        return Err(wrong_value(format!("{name} has masked values; give array.compressed()")));
+        return Err(wrong_value(format!(
+            "{name} has masked values, which are missing; leave them out, as array.compressed() does"
+        )));
     }
     Ok(())
 }

@@ -141,6 +141,7 @@ fn in_one_unit(moments: &[(i64, Unit)]) -> PyResult<Values<'static>> {
 /// The only value of a NumPy scalar.
 pub(crate) fn single<'py>(object: &Bound<'py, PyAny>) -> PyResult<Column<'py>> {
     let numpy = object.py().import("numpy")?;
-    let array = numpy.call_method1("asarray", (object,))?.call_method1("reshape", (1,))?;
+    // Not `asarray`, which takes the mask off a missing value.
+    let array = numpy.call_method1("asanyarray", (object,))?.call_method1("reshape", (1,))?;
     Column::read(&array, "the value")
 }
