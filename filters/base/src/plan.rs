@@ -13,6 +13,10 @@ use crate::secret::Secret;
 /// rest for the index of it.
 const BITS_BESIDE_RATE: f64 = 2.2;
 
+/// Bytes that a filter for a rate may take besides: its Elias-Fano sequence ends with a whole slice, whose buckets and place in the
+/// directory are up to 145 bits, and a keyed one has a longer key. A few hundred keys do not pay for that with their bits.
+const BYTES_BESIDE_RATE: usize = 32;
+
 /// Space for a payload, in bits per distinct key.
 ///
 /// ```
@@ -25,6 +29,8 @@ const BITS_BESIDE_RATE: f64 = 2.2;
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Budget {
     bits_per_key: f64,
+    /// Bytes beside the bits per key and the fixed ones.
+    beside: usize,
 }
 
 impl Budget {
@@ -39,7 +45,7 @@ impl Budget {
     /// `InvalidInput` unless `0 < bits_per_key <= 128`.
     pub fn bits_per_key(bits_per_key: f64) -> Result<Self> {
         if bits_per_key > 0.0 && bits_per_key <= Self::MAX_BITS_PER_KEY {
-            Ok(Self { bits_per_key })
+            Ok(Self { bits_per_key, beside: 0 })
         } else {
             Err(Error::invalid_input(format!(
                 "the budget is {bits_per_key} bits per key; give more than 0 and at most {}",
@@ -67,7 +73,8 @@ impl Budget {
     pub fn for_rate(rate: f64, max_range_len: u64) -> Result<Self> {
         if rate > 0.0 && rate < 1.0 {
             let bits = libm::log2(max_range_len.max(1) as f64 / rate) + BITS_BESIDE_RATE;
-            Self::bits_per_key((bits * 16.0).ceil() / 16.0)
+            let budget = Self::bits_per_key((bits * 16.0).ceil() / 16.0)?;
+            Ok(Self { beside: BYTES_BESIDE_RATE, ..budget })
         } else {
             Err(Error::invalid_input(format!("the rate is {rate}; give more than 0 and less than 1")))
         }
@@ -78,11 +85,12 @@ impl Budget {
         self.bits_per_key
     }
 
-    /// Most bytes a payload over `distinct_keys` keys may have: `ceil(bits_per_key * distinct_keys / 8) + 64`.
+    /// Most bytes a payload over `distinct_keys` keys may have: `ceil(bits_per_key * distinct_keys / 8) + 64`, and 32 more if the
+    /// budget was made [for a rate](Self::for_rate).
     #[expect(clippy::cast_possible_truncation, reason = "at most 16 bytes a key; f64 to usize saturates")]
     pub fn payload_bytes(self, distinct_keys: usize) -> usize {
         let bytes = (self.bits_per_key * distinct_keys as f64 / 8.0).ceil();
-        bytes as usize + Self::FIXED_BYTES
+        bytes as usize + Self::FIXED_BYTES + self.beside
     }
 
     /// Fewest bits per key whose budget over `distinct_keys` keys holds `payload_bytes`.

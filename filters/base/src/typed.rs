@@ -71,10 +71,13 @@ impl TypedKey for f32 {
     }
 }
 
+/// The one NaN that is a key. The bits of `f64::NAN` are not those of every machine.
+const NAN: f64 = f64::from_bits(0x7FF8_0000_0000_0000);
+
 /// The value with one zero and one NaN.
 fn canonical(value: f64) -> f64 {
     if value.is_nan() {
-        f64::NAN.copysign(1.0)
+        NAN
     } else if value == 0.0 {
         0.0
     } else {
@@ -190,6 +193,6 @@ mod tests {
     fn all_nans_share_one_key() {
         let odd = f64::from_bits(0xFFF8_0000_0000_0001);
         assert!(odd.is_nan());
-        assert_eq!(odd.to_key(), f64::NAN.to_key());
+        assert_eq!((odd.to_key(), f64::NAN.to_key()), (0xFFF8_0000_0000_0000, 0xFFF8_0000_0000_0000));
     }
 }

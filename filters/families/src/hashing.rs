@@ -1,9 +1,11 @@
 //! How blocks of keys are hashed: under a seed, which is fast, or under a key that was made of a secret.
 
+use std::fmt;
+
 use lacuna_base::hash::{IntegerHasher, KeyedHasher};
 
 /// What a filter's bytes hold to hash its blocks again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hashing {
     /// XXH3-64 under a seed.
     Seeded(u64),
@@ -21,6 +23,16 @@ mod purpose {
     pub(super) const MASK: u8 = 16;
     pub(super) const SPILL_LOW: u8 = 17;
     pub(super) const SPILL_HIGH: u8 = 18;
+}
+
+/// A key stays out of logs.
+impl fmt::Debug for Hashing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seeded(seed) => f.debug_tuple("Seeded").field(seed).finish(),
+            Self::Keyed(_) => f.write_str("Keyed(..)"),
+        }
+    }
 }
 
 impl Hashing {

@@ -245,6 +245,14 @@ fn a_budget_for_a_rate_keeps_it() {
             assert!(bound <= rate, "{count} keys, {max_range_len} long: {bound} instead of {rate}");
         }
     }
+    // The first has no bits left by rounding up; a whole slice is much for some hundred keys.
+    for (rate, max_range_len) in [(1.0 / 64.0, 64), (0.01, 64), (1.0 / 1024.0, 1)] {
+        let budget = Budget::for_rate(rate, max_range_len).unwrap();
+        for count in (3..700).chain((700..5_000).step_by(61)) {
+            let bound = Filter::build(scattered(count), budget).unwrap().rate_bound(max_range_len);
+            assert!(bound <= rate, "{count} keys, {max_range_len} long: {bound} instead of {rate}");
+        }
+    }
     assert!(Budget::for_rate(1.0, 1).is_err() && Budget::for_rate(f64::NAN, 1).is_err());
 }
 

@@ -233,7 +233,7 @@ impl CuckooTable {
 
 /// Buckets for `capacity` keys at the load that a table is filled to.
 pub(crate) fn buckets_for(capacity: u64) -> u64 {
-    (capacity * 100).div_ceil(SLOTS * LOAD_PERCENT).max(1)
+    capacity.saturating_mul(100).div_ceil(SLOTS * LOAD_PERCENT).max(1)
 }
 
 /// A segment of `buckets` free buckets.
