@@ -50,6 +50,8 @@ final class Counters
     /** Filters that a start took from their files, and SSTables that were read to fill filters, at a start or later. */
     final LongAdder filtersRestored = counter("filters_restored");
     final LongAdder sstablesLoaded = counter("sstables_loaded");
+    /** Files of filters that were written. */
+    final LongAdder filtersSaved = counter("filters_saved");
     final LongAdder framesSent = counter("frames_sent");
     final LongAdder buildsFailed = counter("filter_builds_failed");
 

@@ -62,6 +62,8 @@ final class FilterBuilds
     private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
     private final AtomicBoolean isLookedAt = new AtomicBoolean();
     private final AtomicBoolean isGrowing = new AtomicBoolean();
+    /** Whether a file waits for the builds before it. */
+    private final AtomicBoolean isSaving = new AtomicBoolean();
     /** A need above this is worth a build. It doubles with each try, so that a build that fails is not tried every second. */
     private volatile long worthATry;
     /** Names in the filter for each partition, since rows have names too: as it was when it was filled. */
@@ -144,8 +146,12 @@ final class FilterBuilds
         growIfNeeded();
         if (first == FirstBuild.FAILED && failures.isDue(Exchange.now()))
             later(this::build);
-        if (contents.isToBeSaved())
-            later(() -> contents.save(false));
+        if (contents.isToBeSaved() && isSaving.compareAndSet(false, true))
+            later(() ->
+            {
+                isSaving.set(false);
+                contents.save(false);
+            });
     }
 
     /** After the last write of this life of the node. */

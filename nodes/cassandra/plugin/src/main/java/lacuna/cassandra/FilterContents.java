@@ -58,8 +58,8 @@ final class FilterContents
     private volatile UUID dropped;
     /** Raised with every change of the SSTables. */
     private final AtomicLong changes = new AtomicLong();
-    private long savedAt = System.nanoTime();
-    private long savedState;
+    private volatile long savedAt = System.nanoTime();
+    private volatile long savedState;
 
     FilterContents(TableFilter filter)
     {
@@ -171,6 +171,7 @@ final class FilterContents
             if (bytes == null)
                 return;
             new SavedFilter(filter.name(), isWhole, names, bytes).write(folder());
+            Lacuna.COUNTERS.filtersSaved.increment();
             FileUtils.clean(bytes);
         }
         catch (Throwable failure)

@@ -116,6 +116,34 @@ public class RestoredFilterTest
         }
     }
 
+    /** A build that takes longer than the time between two files: one file waits for its end, not one for each second. */
+    @Test
+    public void aLongBuildIsFollowedByOneFile() throws Exception
+    {
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("long-build-" + System.nanoTime());
+        try (Cluster running = new Cluster(work, 1).start(true, OFTEN))
+        {
+            cluster = running;
+            Session own = cluster.session(cluster.nodes.get(0));
+            coordinators.addAll(List.of(own, own));
+            create(1);
+            takesPart();
+            Cluster.until("it is saved", () -> savedFilters(cluster.nodes.get(0)) == 1);
+            WithFilters.set(own, Flaw.BUILDS_DO_NOT_END, true);
+            at(0, "TRUNCATE " + TABLE, ConsistencyLevel.ALL);
+            Cluster.until("its build stands still", () -> WithFilters.isAwaited(own, Flaw.BUILDS_DO_NOT_END));
+            insert(0, 20);
+            Thread.sleep(10_000);
+            long before = WithFilters.counter(own, "filters_saved");
+            WithFilters.set(own, Flaw.BUILDS_DO_NOT_END, false);
+            Cluster.until("it is built", () -> WithFilters.counter(own, "filters_rebuilt") > 0);
+            // Time for one file that waited, and for two more.
+            Thread.sleep(2_500);
+            long saved = WithFilters.counter(own, "filters_saved") - before;
+            assertTrue(saved + " files", saved >= 1 && saved <= 3);
+        }
+    }
+
     private static int savedFilters(Node node)
     {
         try
