@@ -202,8 +202,14 @@ final class SchemaWatch implements SchemaChangeListener
             return;
         KeyspaceMetadata old = before.getNullable(after.name);
         for (TableMetadata table : after.tables)
-            if (!table.equals(old.tables.getNullable(table.id)))
+            if (isCommentNew(table, old.tables.getNullable(table.id)))
                 OptIn.of(table);
+    }
+
+    /** A comment that could not be followed before is no reason to refuse another change. */
+    private static boolean isCommentNew(TableMetadata after, TableMetadata before)
+    {
+        return before == null || !after.params.comment.equals(before.params.comment);
     }
 
     /** The keyspace as the statement would leave it; null if it will fail. Warnings are given when it is carried out. */

@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
+import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
 
 /** A node goes and comes back: with a wrong native library, with a plug-in that does not fit, and without one. */
 public class RestartTest extends OnOneCluster
@@ -51,6 +53,7 @@ public class RestartTest extends OnOneCluster
         skipsNothing(safe);
         readsNothingThrough(third, t);
         isRestoredBy(third, safe);
+        isChangedInSpiteOfItsComment(third);
     }
 
     private static void answersAtQuorum(String t) throws InterruptedException
@@ -123,6 +126,21 @@ public class RestartTest extends OnOneCluster
     private static int execute(Session on, String cql, ConsistencyLevel level)
     {
         return on.execute(new SimpleStatement(cql).setConsistencyLevel(level)).all().size();
+    }
+
+    /** The stock node lets a comment pass that the others cannot follow: they refuse another such comment, and no other change of the table. */
+    private static void isChangedInSpiteOfItsComment(Node stock)
+    {
+        try (var driver = cluster.driver(stock); Session own = driver.connect())
+        {
+            cluster.schema(own, TakingPart.begin("k.restored", "mode=sure"));
+        }
+        ddl("ALTER TABLE k.restored WITH gc_grace_seconds = 7");
+        ddl("ALTER TABLE k.restored ADD more int");
+        String query = "SELECT problem FROM lacuna.tables WHERE keyspace_name = 'k' AND table_name = 'restored'";
+        String problem = session.execute(query).one().getString(0);
+        assertTrue(problem, problem.contains("sure"));
+        assertThrows(InvalidConfigurationInQueryException.class, () -> ddl(TakingPart.begin("k.restored", "mode=surer")));
     }
 
     /** What the stock node prints of the table is a statement that it takes itself, and by which the table takes part elsewhere. */
