@@ -29,6 +29,9 @@ const SAFE: i64 = 2;
 const LEVELS: u32 = 5;
 const STEP_LOG2: u32 = 4;
 
+/// Deltas kept for peers that missed some: those of many new keys while a large filter is fetched.
+const LOG_BYTES: usize = 16 << 20;
+
 /// Looks, a millisecond apart, for a filter that another thread writes to bytes: if that thread has panicked, there is none.
 const MAX_LOOKS: u32 = 60_000;
 
@@ -49,7 +52,13 @@ impl Hub {
     /// times between exchanges and of leases are milliseconds too. A lease is at most [`Config::max_lease`] long. Copies of
     /// others' filters take at most `copy_bytes` in each mode.
     pub fn new(id: NodeId, incarnation: u64, [now, interval, lease]: [u64; 3], copy_bytes: usize) -> Self {
-        let config = |mode| Config { interval, lease, max_copy_bytes: copy_bytes, ..Config::new(mode) };
+        let config = |mode| Config {
+            interval,
+            lease,
+            max_copy_bytes: copy_bytes,
+            log_bytes: LOG_BYTES,
+            ..Config::new(mode)
+        };
         Self {
             nodes: MODES.map(|mode| Mutex::new(Node::new(id, config(mode), incarnation, now))),
             outgoing: Mutex::default(),

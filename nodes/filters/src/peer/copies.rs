@@ -101,7 +101,7 @@ impl Peer {
                 (copy.since, copy.digest) = (applied, self.applied.digest);
             }
             self.applied = version;
-            return vec![Message::Missing(version)];
+            return vec![self.ask_missing(now)];
         }
         Vec::new()
     }

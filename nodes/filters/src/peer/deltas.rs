@@ -42,6 +42,10 @@ impl Peer {
         self.early.retain(|sequence, _| *sequence > applied);
         self.note_fresh();
         let mut next = vec![Message::Applied(self.applied)];
+        if applied >= self.repeated_up_to && !self.early.is_empty() {
+            // A whole answer has come, and there is more. One answer in a tenth of an interval would not keep up with many new keys.
+            next.push(self.ask_missing(now));
+        }
         if self.catalog.is_none() {
             next.extend(self.ask_catalog(config, now));
         }

@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::fetch::Fetch;
 use crate::key_id::TableId;
 use crate::message::{LeaseUse, Message, Version};
+use crate::publisher::MAX_REPEATED;
 
 /// Requests whose grants are still awaited.
 const MAX_AWAITED: usize = 8;
@@ -46,6 +47,8 @@ pub(crate) struct Peer {
     confirmed: u64,
     /// When deltas, and the catalog, were last asked for.
     repeated_at: [Option<u64>; 2],
+    /// The last delta that the answer to the last question for missing ones may hold.
+    repeated_up_to: u64,
     /// Keys that this node wrote to the peer.
     forwarded: Forwarded,
 }
@@ -132,9 +135,16 @@ impl Peer {
         self.copies.values().map(|copy| copy.filter.key_count()).sum()
     }
 
-    /// Asks for missing deltas, but not for each that comes out of order.
+    /// Asks for missing deltas, as many as one answer holds.
+    fn ask_missing(&mut self, now: u64) -> Message {
+        self.repeated_at[0] = Some(now);
+        self.repeated_up_to = self.applied.sequence.saturating_add(MAX_REPEATED as u64);
+        Message::Missing(self.applied)
+    }
+
+    /// The same, but not for each that comes out of order.
     fn miss(&mut self, config: &Config, now: u64) -> Option<Message> {
-        may_repeat(&mut self.repeated_at[0], config, now).then_some(Message::Missing(self.applied))
+        may_repeat(&mut self.repeated_at[0], config, now).then(|| self.ask_missing(now))
     }
 
     fn ask_catalog(&mut self, config: &Config, now: u64) -> Option<Message> {

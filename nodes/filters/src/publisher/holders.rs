@@ -1,5 +1,7 @@
 //! The holders of leases on a node's filters, and what an acknowledgement has to wait for.
 
+use std::collections::VecDeque;
+
 use crate::config::Config;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::message::Version;
@@ -11,8 +13,6 @@ use super::Publisher;
 pub(super) struct Holder {
     pub(super) until: u64,
     acknowledged: u64,
-    /// When the first delta that it has not acknowledged went out.
-    pub(super) waits_since: Option<u64>,
 }
 
 impl Publisher {
@@ -63,32 +63,44 @@ impl Publisher {
         relying.map(|holder| holder.acknowledged).min().unwrap_or(self.version.sequence)
     }
 
-    /// Grants or renews a lease; its length. While a holder has not acknowledged a delta, its lease ends one length
-    /// after that delta went out, so that no writer waits longer.
-    pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
+    /// Notes that all deltas so far go out now. Those that went out two lengths of a lease ago are forgotten: the lease of a holder
+    /// that has not acknowledged them has ended.
+    pub(super) fn note_sent(&mut self, config: &Config, now: u64) {
+        let is_old = |at: u64| at.saturating_add(2 * config.lease()) <= now;
+        while self.sent.front().is_some_and(|(_, at)| is_old(*at)) {
+            self.sent.pop_front();
+        }
         let sequence = self.version.sequence;
-        let fresh = Holder { until: now, acknowledged: sequence, waits_since: None };
+        match self.sent.back_mut().filter(|(_, at)| *at == now) {
+            Some(last) => last.0 = sequence,
+            None => self.sent.push_back((sequence, now)),
+        }
+    }
+
+    /// Grants or renews a lease; its length. It ends one length after the first delta went out that the holder has not
+    /// acknowledged, so that no writer waits longer.
+    pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
+        let (sequence, sent) = (self.version.sequence, &self.sent);
+        let fresh = Holder { until: now, acknowledged: sequence };
         let holder = self.holders.entry(to).or_insert(fresh);
         if holder.until <= now {
             *holder = fresh;
         }
         if is_flawed!(config, RenewalAcknowledges) {
-            (holder.acknowledged, holder.waits_since) = (sequence, None);
+            holder.acknowledged = sequence;
         }
-        let until = holder.waits_since.unwrap_or(now) + config.lease();
-        holder.until = holder.until.max(until);
+        // A caller reads the clock before it has the lock, so a delta may have left a moment after this `now`.
+        let waits_since = first_sent_after(sent, holder.acknowledged).unwrap_or(now).min(now);
+        holder.until = holder.until.max(waits_since + config.lease());
         holder.until - now
     }
 
     pub(crate) fn acknowledged(&mut self, config: &Config, from: NodeId, applied: Version) {
-        let (latest, is_what_was_sent) = (self.version, self.has_sent(config, applied) == Some(true));
+        let is_what_was_sent = self.has_sent(config, applied) == Some(true);
         if let Some(holder) = self.holders.get_mut(&from)
             && is_what_was_sent
         {
             holder.acknowledged = holder.acknowledged.max(applied.sequence);
-            if holder.acknowledged == latest.sequence {
-                holder.waits_since = None;
-            }
         }
     }
 
@@ -114,4 +126,10 @@ impl Publisher {
     pub(crate) fn is_of_another_past(&self, config: &Config, applied: Version) -> bool {
         self.has_sent(config, applied) == Some(false)
     }
+}
+
+/// When the first delta after this one went out, if one has. O(log n).
+fn first_sent_after(sent: &VecDeque<(u64, u64)>, sequence: u64) -> Option<u64> {
+    let first = sent.partition_point(|(last, _)| *last <= sequence);
+    sent.get(first).map(|(_, at)| *at)
 }

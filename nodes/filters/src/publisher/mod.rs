@@ -22,7 +22,7 @@ use crate::presence::{Deletion, NodeFilter};
 use crate::water_mark;
 
 /// Deltas that are sent again at once.
-const MAX_REPEATED: usize = 256;
+pub(crate) const MAX_REPEATED: usize = 256;
 
 /// Low bits of a generation in messages that say how rows are put into buckets.
 const BUCKETS_BITS: u32 = 24;
@@ -115,6 +115,8 @@ pub(crate) struct Publisher {
     digests: VecDeque<u64>,
     log_bytes: usize,
     holders: BTreeMap<NodeId, Holder>,
+    /// The last of the deltas that went out at a time, and that time.
+    sent: VecDeque<(u64, u64)>,
     snapshots: BTreeMap<TableId, Snapshot>,
     /// Filters that are being copied.
     copying: BTreeMap<TableId, Copying>,
@@ -139,6 +141,7 @@ impl Publisher {
             log_bytes: 0,
             digests: VecDeque::new(),
             holders: BTreeMap::new(),
+            sent: VecDeque::new(),
             snapshots: BTreeMap::new(),
             copying: BTreeMap::new(),
             freed: Vec::new(),
@@ -329,9 +332,7 @@ impl Publisher {
             }
             self.holders.retain(|_, holder| holder.until > now);
             self.recent.forget(self.known_to_all(now));
-            self.holders
-                .values_mut()
-                .for_each(|holder| holder.waits_since = holder.waits_since.or(Some(now)));
+            self.note_sent(config, now);
         }
         std::mem::take(&mut self.closed)
     }
@@ -361,8 +362,8 @@ impl Publisher {
     /// The deltas after `applied`, or the message that there is a gap.
     pub(crate) fn deltas_behind(&self, applied: Version) -> Vec<Vec<u8>> {
         if applied.incarnation == self.version.incarnation && self.has_deltas_behind(applied.sequence) {
-            let missing = self.log.iter().filter(|(sequence, _)| *sequence > applied.sequence);
-            missing.take(MAX_REPEATED).map(|(_, bytes)| bytes.clone()).collect()
+            let first = self.log.partition_point(|(sequence, _)| *sequence <= applied.sequence);
+            self.log.range(first..).take(MAX_REPEATED).map(|(_, bytes)| bytes.clone()).collect()
         } else {
             vec![Message::Gap(self.version).to_bytes()]
         }

@@ -132,3 +132,61 @@ fn a_peer_that_comes_back_is_asked_with_new_numbers() {
     pair.nodes[0].set_ring(1, IDS);
     assert!(number(&mut pair.nodes[0], pair.now + 10_000) > before);
 }
+
+/// A delta is always on its way, and each is confirmed a moment after it: then the lease is renewed.
+#[test]
+fn a_stream_of_new_keys_ends_no_lease() {
+    let mut pair = Pair::new(SAFE, None);
+    let mut under_way = Vec::new();
+    for key in 0..600 {
+        pair.now += 20;
+        pair.nodes[1].write(TABLE, partition(key), None);
+        pair.nodes[1].flush(pair.now);
+        pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+        // What was sent 20 ms ago arrives when the next delta has left.
+        let sent: Vec<_> = (0..2)
+            .flat_map(|from| take(&mut pair.nodes[from]).into_iter().map(move |sent| (from, sent.1)))
+            .collect();
+        for (from, bytes) in std::mem::replace(&mut under_way, sent) {
+            pair.nodes[1 - from].receive(pair.now, IDS[from], &bytes);
+        }
+        let is_known = (5_000..5_010).any(|absent| pair.decide(absent) == EMPTY);
+        assert!(is_known, "after key {key}, at {}", pair.now);
+    }
+}
+
+/// Deltas go out every 20 ms and none arrives, while requests and grants do: the first of them frees its writer after one lease.
+#[test]
+fn a_holder_that_acknowledges_nothing_delays_the_first_writer_by_one_lease() {
+    let mut pair = Pair::new(SAFE, None);
+    let first = pair.nodes[1].write(TABLE, partition(0), None);
+    let began = pair.now;
+    for key in 1..=150 {
+        pair.nodes[1].flush(pair.now);
+        pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+        while pair.carry(|message| matches!(message, Message::Request { .. } | Message::Grant { .. })) {}
+        assert!(!pair.nodes[1].may_acknowledge(pair.now, first), "at {}", pair.now - began);
+        pair.now += 20;
+        pair.nodes[1].write(TABLE, partition(key), None);
+    }
+    assert!(pair.nodes[1].may_acknowledge(pair.now, first), "after {}", pair.now - began);
+}
+
+/// 5,000 deltas were lost, and a new one comes each millisecond.
+#[test]
+fn a_peer_that_missed_many_deltas_catches_up_while_more_come() {
+    let mut pair = Pair::new(SAFE, None);
+    for key in 0..5_300 {
+        pair.now += 1;
+        pair.nodes[1].write(TABLE, partition(key), None);
+        pair.nodes[1].flush(pair.now);
+        if key < 5_000 {
+            take(&mut pair.nodes[1]);
+            continue;
+        }
+        pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+        while pair.carry(|_| true) {}
+    }
+    assert!((9_000..9_010).any(|absent| pair.decide(absent) == EMPTY));
+    assert!((0..5_300).all(|key| pair.decide(key) != EMPTY));
+}
