@@ -148,10 +148,24 @@ final class Exchange
         if (!active)
             return false;
         LOGGER.error("Lacuna: the exchange of node filters is inactive until this node restarts: {} failed", where, failure);
-        reason = where + ": " + failure;
+        stop(where + ": " + failure);
+        return true;
+    }
+
+    /** As after a failure: acknowledgements wait once for the longest lease, then for nothing. What is written from now on is in no filter. */
+    static void switchOff()
+    {
+        if (!active)
+            return;
+        LOGGER.info("Lacuna: the exchange of node filters is switched off until this node restarts");
+        stop("switched off");
+    }
+
+    private static void stop(String why)
+    {
+        reason = why;
         failedAt = Math.max(1, now());
         active = false;
-        return true;
     }
 
     /** The answer of a native call that did not fail. */

@@ -131,12 +131,12 @@ final class LacunaKeyspace
             .column("looks_left_out", backOff.leftOutCount()).column("skips_missed", backOff.missedCount());
     }
 
-    /** {@code UPDATE lacuna.switches SET enabled = false WHERE name = 'answers'}. */
+    /** {@code UPDATE lacuna.switches SET enabled = false WHERE name = 'answers'}, or {@code 'exchange'}, which only a restart switches on again. */
     private static final class SwitchesTable extends AbstractMutableVirtualTable
     {
         SwitchesTable()
         {
-            super(table("switches", "answers: whether reads may be answered from memory", "name", UTF8Type.instance)
+            super(table("switches", "whether reads may be answered from memory, and whether filters are exchanged", "name", UTF8Type.instance)
                   .addRegularColumn("enabled", BooleanType.instance)
                   .addRegularColumn("active", BooleanType.instance)
                   .addRegularColumn("reason", UTF8Type.instance).build());
@@ -148,7 +148,7 @@ final class LacunaKeyspace
             SimpleDataSet rows = new SimpleDataSet(metadata());
             rows.row("answers").column("enabled", Lacuna.isSwitchedOn()).column("active", Lacuna.isActive())
                 .column("reason", Lacuna.reason());
-            rows.row("exchange").column("enabled", Lacuna.isSwitchedOn()).column("active", Exchange.isActive())
+            rows.row("exchange").column("enabled", Exchange.isActive()).column("active", Exchange.isActive())
                 .column("reason", Exchange.reason());
             return rows;
         }
@@ -156,10 +156,24 @@ final class LacunaKeyspace
         @Override
         protected void applyColumnUpdate(ColumnValues key, ColumnValues clustering, Optional<ColumnValue> column)
         {
-            boolean isSwitch = column.isPresent() && "enabled".equals(column.get().name());
-            if (!isSwitch || !"answers".equals(key.value(0)))
-                throw new InvalidRequestException("lacuna.switches: only column enabled of row 'answers' can be set");
-            Lacuna.switchTo(column.get().value());
+            // A boolean of no bytes is null.
+            Boolean on = column.isPresent() && "enabled".equals(column.get().name()) ? column.get().<Boolean>value() : null;
+            if (on == null)
+                throw new InvalidRequestException("lacuna.switches: only column enabled can be set, to true or false");
+            switch (key.<String>value(0))
+            {
+                case "answers" -> Lacuna.switchTo(on);
+                case "exchange" -> switchExchange(on);
+                default -> throw new InvalidRequestException("lacuna.switches has the rows answers and exchange");
+            }
+        }
+
+        private static void switchExchange(boolean on)
+        {
+            if (!on)
+                Exchange.switchOff();
+            else if (!Exchange.isActive())
+                throw new InvalidRequestException("lacuna.switches: an exchange that has ended begins again when the node restarts");
         }
     }
 }

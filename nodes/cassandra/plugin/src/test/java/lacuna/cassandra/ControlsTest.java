@@ -14,6 +14,7 @@ import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
+import com.datastax.driver.core.exceptions.InvalidQueryException;
 import org.junit.Assume;
 import org.junit.Test;
 
@@ -36,6 +37,24 @@ public class ControlsTest extends OnOneCluster
             switchAll(true);
         }
         assertEquals(1, rows(one(t)));
+    }
+
+    @Test
+    public void switchesTakeNothingButTrueAndFalse()
+    {
+        for (String value : new String[] { "null", "blob_as_boolean(0x)" })
+            for (String row : new String[] { "answers", "exchange" })
+                isRefusedAsValue(value, row);
+        isRefusedAsValue("false", "other");
+        session.execute("UPDATE lacuna.switches SET enabled = true WHERE name = 'exchange'");
+        for (Row state : session.execute("SELECT * FROM lacuna.switches"))
+            assertTrue(state.toString(), state.getBool("enabled") && state.getBool("active"));
+    }
+
+    private static void isRefusedAsValue(String value, String row)
+    {
+        String update = "UPDATE lacuna.switches SET enabled = " + value + " WHERE name = '" + row + "'";
+        assertThrows(update, InvalidQueryException.class, () -> session.execute(update));
     }
 
     private static void switchAll(boolean on)
