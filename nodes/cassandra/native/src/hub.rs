@@ -14,7 +14,7 @@ use lacuna_node_filters::{
 use crate::{clock, question};
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 6;
+pub const VERSION: i64 = 7;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -321,6 +321,22 @@ impl Hub {
                 1 => counters.contradictions,
                 2 => counters.malformed_messages,
                 3 => counters.sent_bytes,
+                _ => return FAILED,
+            };
+            i64::try_from(number).unwrap_or(i64::MAX)
+        })
+    }
+
+    /// A number about the exchange in a mode: bytes of copies, bytes of snapshots for peers, nodes that rely on this one, peers that this
+    /// one asks, those of them that it may rely on.
+    pub(crate) fn of_node(&self, mode: i64, now: u64, what: i64) -> i64 {
+        self.with(mode, |node| {
+            let number = match what {
+                0 => node.copy_bytes(),
+                1 => node.kept().0,
+                2 => node.holder_count(now),
+                3 => node.asked_peers().count(),
+                4 => node.asked_peers().filter(|peer| node.may_rely_on(now, *peer)).count(),
                 _ => return FAILED,
             };
             i64::try_from(number).unwrap_or(i64::MAX)

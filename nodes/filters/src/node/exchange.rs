@@ -48,8 +48,7 @@ impl Node {
                 number += 1;
                 (*id, peer.request(number, now, ring, lease_use))
             };
-            let useful: BTreeSet<NodeId> =
-                self.peers.keys().copied().filter(|peer| self.wants_any(*peer)).collect();
+            let useful: BTreeSet<NodeId> = self.asked_peers().collect();
             let asked = self.peers.iter_mut().filter(|(peer, _)| useful.contains(peer));
             let requests: Vec<_> = asked.map(&mut request).collect();
             self.last_number = number;
@@ -187,7 +186,8 @@ impl Node {
         copies.map(|copy| &mut copy.filter)
     }
 
-    fn copy_bytes(&self) -> usize {
+    /// Memory of all copies.
+    pub fn copy_bytes(&self) -> usize {
         let copies = self.peers.values().flat_map(|peer| peer.copies.values());
         copies.map(|copy| copy.filter.memory_bytes()).sum()
     }

@@ -123,6 +123,21 @@ impl Node {
         tables.peek().is_none() || tables.any(|table| is_wanted(&self.wanted, *table, from))
     }
 
+    /// The peers that this node asks for leases and news: those of which it wants a filter.
+    pub fn asked_peers(&self) -> impl Iterator<Item = NodeId> {
+        self.peers.keys().copied().filter(|peer| self.wants_any(*peer))
+    }
+
+    /// Whether what is here of a peer's filters may be used now: there is a lease, or it is young enough in eventual mode.
+    pub fn may_rely_on(&self, now: u64, peer: NodeId) -> bool {
+        self.is_stale(now, peer).is_none()
+    }
+
+    /// How many nodes hold a lease on this node's filters.
+    pub fn holder_count(&self, now: u64) -> usize {
+        self.publisher.holder_count(now)
+    }
+
     /// Switches answers on or off; the exchange goes on.
     pub fn switch(&mut self, is_on: bool) {
         self.is_on = is_on;

@@ -42,6 +42,10 @@ impl Publisher {
         })
     }
 
+    pub(crate) fn holder_count(&self, now: u64) -> usize {
+        self.holders.values().filter(|holder| holder.until > now).count()
+    }
+
     /// Whether every node that relies on this one knows all up to `barrier`.
     pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
         self.released(config, now).is_some_and(|released| barrier <= released)

@@ -190,3 +190,18 @@ fn a_peer_that_missed_many_deltas_catches_up_while_more_come() {
     assert!((9_000..9_010).any(|absent| pair.decide(absent) == EMPTY));
     assert!((0..5_300).all(|key| pair.decide(key) != EMPTY));
 }
+
+#[test]
+fn leases_are_counted_on_both_sides() {
+    let mut pair = Pair::new(SAFE, None);
+    let count = |pair: &Pair| {
+        let [asking, holding] = &pair.nodes;
+        let relied_on = asking.asked_peers().filter(|peer| asking.may_rely_on(pair.now, *peer)).count();
+        [asking.asked_peers().count(), relied_on, holding.holder_count(pair.now)]
+    };
+    assert_eq!(count(&pair), [1, 1, 1]);
+    pair.now += 3_001;
+    assert_eq!(count(&pair), [1, 0, 0]);
+    pair.nodes[0].want(TABLE, []);
+    assert_eq!(count(&pair), [0, 0, 0]);
+}

@@ -58,4 +58,9 @@ native! {
     fn counter(handle, mode, what) {
         hub(handle).counter(mode, what)
     }
+
+    /// A number about the exchange in a mode.
+    fn ofNode(handle, mode, now, what) {
+        hub(handle).of_node(mode, word(now), what)
+    }
 }

@@ -95,6 +95,12 @@ final class Acknowledgements
         return safeTables.get() > 0 || safeUntil > 0 && Exchange.now() < safeUntil || isStarting();
     }
 
+    /** How many answers wait now. */
+    static long waiting()
+    {
+        return held.size();
+    }
+
     static boolean isHolding()
     {
         return !held.isEmpty();

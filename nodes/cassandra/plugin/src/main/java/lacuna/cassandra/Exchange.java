@@ -186,6 +186,23 @@ final class Exchange
         return sum;
     }
 
+    /** A number about the exchange of all modes, as the library numbers them ({@code Hub::of_node}). */
+    static long ofAllModes(int what)
+    {
+        long sum = 0;
+        for (Mode mode : Mode.values())
+            if (mode != Mode.OFF && active)
+                sum += Math.max(0, Native.ofNode(hub, mode.number(), now(), what));
+        return sum;
+    }
+
+    /** The same of mode safe; 0 while no table is in it. */
+    static long ofSafe(int what)
+    {
+        boolean isUsed = active && Lacuna.guards().stream().anyMatch(guard -> guard.filter.mode == Mode.SAFE);
+        return isUsed ? Math.max(0, Native.ofNode(hub, Mode.SAFE.number(), now(), what)) : 0;
+    }
+
     /** Called once a table takes part; also where the exchange is inactive, since acknowledgements may be held. */
     static synchronized void start()
     {

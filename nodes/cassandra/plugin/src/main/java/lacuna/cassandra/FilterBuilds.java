@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.db.memtable.Memtable;
@@ -39,6 +40,8 @@ final class FilterBuilds
     /** Of {@link TableFilter#number}: the capacity that the filter needs if it is outgrown, else 0. */
     private static final int NEEDED = 5;
     private static final int MAX_BUILDERS = 4;
+    /** Builds and files of all tables that wait or run. */
+    private static final AtomicInteger WAITING = new AtomicInteger();
 
     /** Of the build after which other nodes may rely on the filter; changed on the thread of the table's builds. */
     private enum FirstBuild { AHEAD, FAILED, DONE }
@@ -77,11 +80,30 @@ final class FilterBuilds
 
     private synchronized void later(Runnable work)
     {
+        WAITING.incrementAndGet();
         last = last.handleAsync((done, failed) ->
         {
-            work.run();
+            try
+            {
+                work.run();
+            }
+            finally
+            {
+                WAITING.decrementAndGet();
+            }
             return null;
         }, Builders.POOL);
+    }
+
+    static long waiting()
+    {
+        return WAITING.get();
+    }
+
+    /** Whether other nodes may not rely on the filter yet. */
+    boolean isAhead()
+    {
+        return filter.isUsed() && first != FirstBuild.DONE;
     }
 
     /** Shows the filter to others, once all that is there has been read. */

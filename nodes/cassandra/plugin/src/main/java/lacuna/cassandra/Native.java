@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 6;
+    static final long VERSION = 7;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -83,4 +83,6 @@ final class Native
     static native long ofPeer(long hub, long mode, long tableHigh, long tableLow, long peerHigh, long peerLow, long what);
 
     static native long counter(long hub, long mode, long what);
+
+    static native long ofNode(long hub, long mode, long now, long what);
 }

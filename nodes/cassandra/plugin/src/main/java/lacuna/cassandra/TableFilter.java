@@ -26,7 +26,7 @@ final class TableFilter
 {
     private static final int DROPPED = 2;
     /** Of {@link #number}: the memory of the filter, which is about its length on disk. */
-    private static final int BYTES = 1;
+    static final int BYTES = 1;
     private static final int SLACK = 1 << 16;
     final ColumnFamilyStore table;
     final Mode mode;

@@ -38,6 +38,26 @@ public class MetricsTest extends WithFilters
         assertEquals(1, metric(OURS + "ExchangeActive", "Value"));
     }
 
+    @Test
+    public void gaugesShowFiltersAndLeases() throws Exception
+    {
+        String t = guarded(NODES, "safe");
+        for (int p = 0; p < PRESENT; p++)
+            insert(coordinators.get(0), t, p);
+        becomesKnown("reads_skipped", t);
+        assertTrue(metric(OURS + "OwnFilterBytes", "Value") > 0);
+        for (String name : new String[] { "PeersAsked", "PeersWithLease", "LeaseHolders" })
+            Cluster.until(name, () -> metric(OURS + name, "Value") == NODES - 1);
+        assertEquals("copies of other nodes", NODES > 1, metric(OURS + "CopyBytes", "Value") > 0);
+        for (String name : new String[] { "TablesUnfilled", "BuildsWaiting", "AcknowledgementsWaiting", "ProofsWaiting" })
+            Cluster.until(name, () -> metric(OURS + name, "Value") == 0);
+        set(coordinators.get(0), Flaw.BUILDS_DO_NOT_BEGIN, true);
+        index(unguarded(1), "safe");
+        Cluster.until("a table waits for its build", () -> metric(OURS + "TablesUnfilled", "Value") == 1 && metric(OURS + "BuildsWaiting", "Value") >= 1);
+        set(coordinators.get(0), Flaw.BUILDS_DO_NOT_BEGIN, false);
+        Cluster.until("it is built", () -> metric(OURS + "TablesUnfilled", "Value") == 0);
+    }
+
     /** An empty slice of a live partition says nothing about the filter of partitions. */
     @Test
     public void theMeasuredRateIsOfWholePartitions() throws Exception
