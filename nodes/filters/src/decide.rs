@@ -132,7 +132,7 @@ impl Node {
                 // If nothing is left, nothing is there.
                 let (lo, hi) = self.without_water_marks(replica, table, key.partition, (lo, hi))?;
                 let (lo, hi) = self.without_margins(replica, table, key.partition, (buckets, lo, hi))?;
-                let Some(cover) = buckets.cover(lo, hi) else { return Some(Reason::Unknown) };
+                let Some(cover) = buckets.cover(lo, hi) else { return Some(Reason::TooWide) };
                 let is_empty = |(level, number): (u32, u64)| {
                     presence(key.partition.bucket(level, number)).is_empty()
                         || buckets

@@ -93,6 +93,8 @@ pub enum Reason {
     Unknown,
     /// A copy is too old, or its lease has run out.
     Stale,
+    /// The slice has too many buckets, as one that is open to one side.
+    TooWide,
 }
 
 /// What to do with a read.

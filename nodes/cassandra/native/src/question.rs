@@ -105,7 +105,7 @@ fn key(words: &mut Words<'_>) -> Option<Key> {
     Some(Key { partition, slice: has_slice.then_some(slice), replicas })
 }
 
-const REASONS: [Reason; 10] = [
+const REASONS: [Reason; 11] = [
     Reason::Shadow,
     Reason::Off,
     Reason::Plan,
@@ -116,6 +116,7 @@ const REASONS: [Reason; 10] = [
     Reason::MayBeLive,
     Reason::Unknown,
     Reason::Stale,
+    Reason::TooWide,
 ];
 
 /// 0 for "empty", else the number of the reason.
@@ -124,7 +125,7 @@ pub(crate) fn to_code(decision: Decision) -> i64 {
         Decision::Empty => 0,
         Decision::Forward(reason) => {
             let position = REASONS.iter().position(|other| *other == reason);
-            1 + i64::try_from(position.expect("all reasons are listed")).expect("ten reasons")
+            1 + i64::try_from(position.expect("all reasons are listed")).expect("eleven reasons")
         }
     }
 }
@@ -139,6 +140,7 @@ mod tests {
             (Decision::Empty, 0),
             (Decision::Forward(Reason::Shadow), 1),
             (Decision::Forward(Reason::MayBeLive), 8),
+            (Decision::Forward(Reason::TooWide), 11),
         ];
         for (decision, code) in numbered {
             assert_eq!(to_code(decision), code);

@@ -59,6 +59,11 @@ native! {
         hub(handle).counter(mode, what)
     }
 
+    /// 1 if a peer's filters may be used now in a mode.
+    fn mayRelyOn(handle, mode, now, peer_high, peer_low) {
+        hub(handle).with(mode, |of| i64::from(of.may_rely_on(word(now), node(peer_high, peer_low))))
+    }
+
     /// A number about the exchange in a mode.
     fn ofNode(handle, mode, now, what) {
         hub(handle).of_node(mode, word(now), what)

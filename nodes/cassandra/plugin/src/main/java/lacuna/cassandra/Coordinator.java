@@ -32,6 +32,8 @@ import org.apache.cassandra.tracing.Tracing;
 import org.apache.cassandra.transport.messages.ResultMessage;
 import org.apache.cassandra.utils.FBUtilities;
 
+import lacuna.cassandra.Reasons.Reason;
+
 /**
  * One read at its coordinator, before any replica is asked: whether no replica can hold a live row.
  *
@@ -56,6 +58,8 @@ final class Coordinator
     /** How many replicas the read asks, in mode shadow. */
     private int replicaReads;
     private long decision = NOT_LOOKED;
+    /** Why the filters say nothing about it; null if they may. */
+    private Reason obstacle;
     private boolean isPaged;
     /** Whether it asks for some rows only; then an empty answer says nothing of the partition. */
     private boolean isOfRows;
@@ -80,10 +84,13 @@ final class Coordinator
         Coordinator read = new Coordinator(statement, guard.filter);
         try
         {
-            boolean isPlain = evaluated(() -> isPlain(statement, options));
+            read.obstacle = evaluated(() -> obstacle(statement, options));
+            boolean isPlain = read.obstacle == null;
             if (isPlain && !read.filter.backOff.isNext())
                 return read;
             boolean isDecided = isPlain && read.decide(options);
+            if (!isDecided)
+                read.filter.reasons.count(read.obstacle);
             if (isPlain && !isDecided)
                 read.filter.backOff.looked(false);
             if (read.filter.report != null)
@@ -122,14 +129,18 @@ final class Coordinator
         }
     }
 
-    private static boolean isPlain(SelectStatement statement, QueryOptions options)
+    /** Why the filters say nothing about reads of this kind; null if they may. */
+    private static Reason obstacle(SelectStatement statement, QueryOptions options)
     {
+        if (!Question.isOne(options.getConsistency()))
+            return Reason.LEVEL;
         boolean isIn = statement.getRestrictions().keyIsInRelation();
-        return !statement.table.isView() && !statement.getRestrictions().isKeyRange()
-               && !statement.getRestrictions().usesSecondaryIndexing() && options.getPagingState() == null
-               && statement.getBindVariables().size() == options.getValues().size() && Question.isOne(options.getConsistency())
-               // The stock way warns of the one and refuses the other.
-               && !(isIn && (statement.getAggregationSpec(options) != null || !statement.parameters.orderings.isEmpty()));
+        boolean isPlain = !statement.table.isView() && !statement.getRestrictions().isKeyRange()
+                          && !statement.getRestrictions().usesSecondaryIndexing() && options.getPagingState() == null
+                          && statement.getBindVariables().size() == options.getValues().size()
+                          // The stock way warns of the one and refuses the other.
+                          && !(isIn && (statement.getAggregationSpec(options) != null || !statement.parameters.orderings.isEmpty()));
+        return isPlain ? null : Reason.SHAPE;
     }
 
     /** Most reads go to the replicas, so this does no more than the filters need. */
@@ -139,6 +150,8 @@ final class Coordinator
         if (question == null)
             return false;
         decision = question.decide();
+        if (decision != EMPTY)
+            filter.reasons.count(Reason.of(decision));
         if (decision != EMPTY && mayBeNarrowed())
             narrowing = narrow(question);
         return true;
@@ -148,14 +161,28 @@ final class Coordinator
     private Question question(QueryOptions options)
     {
         List<ByteBuffer> keys = evaluated(() -> statement.getRestrictions().getPartitionKeys(options, INTERNAL));
-        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown() || !areInSample(keys))
+        obstacle = obstacle(keys);
+        if (obstacle != null)
             return null;
         long[] rows = evaluated(() -> rows(options));
         isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
         key = keys.size() == 1 ? keys.get(0) : null;
         if (filter.report != null)
             replicaReads = keys.size() * options.getConsistency().blockFor(filter.table.keyspace.getReplicationStrategy());
+        obstacle = Reason.REPLICA;
         return Question.of(filter, keys, rows, options.getConsistency());
+    }
+
+    /** Why the filters say nothing about these partitions; null if they may. */
+    private Reason obstacle(List<ByteBuffer> keys)
+    {
+        if (keys.isEmpty())
+            return Reason.SHAPE;
+        if (keys.size() > MAX_KEYS)
+            return Reason.PARTITIONS;
+        if (!Peers.isRingKnown())
+            return Reason.RING;
+        return areInSample(keys) ? null : Reason.NOT_IN_SAMPLE;
     }
 
     /** Whether it reads a partition from an end of it, or from somewhere in it on: then it may begin with dead rows. */
@@ -244,13 +271,21 @@ final class Coordinator
     /** The answer that the replicas would give; null if they are to be asked. A read that stock Cassandra refuses is refused here. */
     ResultMessage answer(QueryState state, QueryOptions options)
     {
-        ResultSet rows = decision == EMPTY ? emptyResult(state.getClientState()) : null;
-        if (rows == null)
+        if (decision != EMPTY)
             return null;
+        ResultSet rows = emptyResult(state.getClientState());
+        if (rows == null)
+        {
+            filter.reasons.count(Reason.SHAPE);
+            return null;
+        }
         statement.authorize(state.getClientState());
         statement.validate(state.getClientState());
         if (!isAnswered(state.getClientState(), options))
+        {
+            filter.reasons.count(Reason.STOCK);
             return null;
+        }
         guardrails(state.getClientState(), options);
         Tracing.trace("Lacuna: no replica holds a live row");
         ResultMessage.Rows message = new ResultMessage.Rows(rows);

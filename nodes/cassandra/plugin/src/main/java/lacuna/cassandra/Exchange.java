@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -184,6 +185,12 @@ final class Exchange
             if (mode != Mode.OFF && active)
                 sum += Native.counter(hub, mode.number(), DAMAGED);
         return sum;
+    }
+
+    /** Whether a peer's filters may be used now in a mode: there is a lease, or in mode eventual they are young enough. */
+    static boolean mayRelyOn(Mode mode, UUID peer)
+    {
+        return active && Native.mayRelyOn(hub, mode.number(), now(), peer.getMostSignificantBits(), peer.getLeastSignificantBits()) == 1;
     }
 
     /** A number about the exchange of all modes, as the library numbers them ({@code Hub::of_node}). */

@@ -25,7 +25,8 @@ final class ExchangeTables
         {
             super(LacunaKeyspace.table("peers", "the other nodes of the datacentre, and whether they take part", "host_id", UUIDType.instance)
                   .addRegularColumn("address", InetAddressType.instance)
-                  .addRegularColumn("ready", BooleanType.instance).build());
+                  .addRegularColumn("ready", BooleanType.instance)
+                  .addRegularColumn("has_lease", BooleanType.instance).build());
         }
 
         @Override
@@ -33,7 +34,8 @@ final class ExchangeTables
         {
             SimpleDataSet rows = new SimpleDataSet(metadata());
             Peers.addresses().forEach((id, address) ->
-                rows.row(id).column("address", address.getAddress()).column("ready", Peers.isReady(address)));
+                rows.row(id).column("address", address.getAddress()).column("ready", Peers.isReady(address))
+                    .column("has_lease", Exchange.mayRelyOn(Mode.SAFE, id)));
             return rows;
         }
     }

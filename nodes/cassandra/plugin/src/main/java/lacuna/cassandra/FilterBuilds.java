@@ -129,6 +129,15 @@ final class FilterBuilds
         return first == FirstBuild.FAILED && cause != null ? "its filter cannot be built, which is tried again: " + cause : null;
     }
 
+    /** Why other nodes may not rely on the filter; null if they may. */
+    String progress()
+    {
+        if (first == FirstBuild.DONE)
+            return null;
+        String problem = problem();
+        return problem == null ? "its own filter is being filled: " + contents.progress() : problem;
+    }
+
     /** Keys proven dead during the build, as in the replay of the commit log, became live again in the filter by their keys on disk. */
     private void proveAgain()
     {

@@ -54,6 +54,9 @@ final class FilterContents
     /** What the file of the node's last life names. */
     private volatile Set<UUID> restored = Set.of();
     private volatile boolean isFilled;
+    /** How many SSTables the build has read, and of how many. */
+    private volatile int readCount;
+    private volatile int count;
     /** Name of the columns that were dropped when the filter began, or later; null if none was. */
     private volatile UUID dropped;
     /** Raised with every change of the SSTables. */
@@ -107,6 +110,19 @@ final class FilterContents
     void begin(Collection<SSTableReader> sstables)
     {
         sstables.forEach(sstable -> held.add(sstable.descriptor));
+        readCount = 0;
+        count = sstables.size();
+    }
+
+    /** The build has read this many of them. */
+    void read(int sstables)
+    {
+        readCount = sstables;
+    }
+
+    String progress()
+    {
+        return count == 0 ? "no SSTable is read yet" : readCount + " of " + count + " SSTables are read";
     }
 
     /** The build has read it. */

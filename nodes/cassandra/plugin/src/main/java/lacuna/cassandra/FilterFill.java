@@ -31,9 +31,13 @@ final class FilterFill
         {
             if (isRebuild == 0)
                 contents.begin(view.sstables);
+            int read = 0;
             for (SSTableReader sstable : view.sstables)
+            {
                 if (isRebuild == 1 || !contents.isRestored(sstable))
                     with(filter, sstable, isRebuild, Pace.ofCompactions());
+                contents.read(++read);
+            }
         }
     }
 

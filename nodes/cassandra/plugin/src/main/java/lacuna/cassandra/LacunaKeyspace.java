@@ -30,7 +30,7 @@ final class LacunaKeyspace
         VirtualKeyspaceRegistry.instance.register(
             new VirtualKeyspace(NAME, List.of(new CountersTable(), new DecisionsTable(), new TablesTable(),
                                        new SwitchesTable(), new ExchangeTables.Peer(), new ExchangeTables.Filter(),
-                                       new ReportTable())));
+                                       new ReportTable(), new ReasonsTable())));
     }
 
     /** A virtual table with this partition key. */
@@ -93,6 +93,7 @@ final class LacunaKeyspace
             super(table("tables", "the tables that take part, or should, and what is known to be dead", "keyspace_name", UTF8Type.instance)
                   .addClusteringColumn("table_name", UTF8Type.instance)
                   .addRegularColumn("options", UTF8Type.instance)
+                  .addRegularColumn("state", UTF8Type.instance)
                   .addRegularColumn("problem", UTF8Type.instance)
                   .addRegularColumn("look_every", Int32Type.instance)
                   .addRegularColumn("looks", LongType.instance)
@@ -111,6 +112,7 @@ final class LacunaKeyspace
             {
                 rows.row(guard.table.getKeyspaceName(), guard.table.getTableName())
                     .column("options", guard.options.given.toString())
+                    .column("state", TableState.of(guard.filter))
                     .column("problem", guard.filter.builds.problem())
                     .column("partitions", (long) guard.keyCount())
                     .column("bytes", guard.bytes())

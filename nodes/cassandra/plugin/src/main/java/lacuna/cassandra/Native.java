@@ -84,5 +84,7 @@ final class Native
 
     static native long counter(long hub, long mode, long what);
 
+    static native long mayRelyOn(long hub, long mode, long now, long peerHigh, long peerLow);
+
     static native long ofNode(long hub, long mode, long now, long what);
 }

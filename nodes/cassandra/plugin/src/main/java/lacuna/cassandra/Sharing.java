@@ -67,6 +67,7 @@ final class Sharing
         Set<UUID> wanted = Peers.addresses().entrySet().stream()
                                 .filter(peer -> isOfUse(ranges(replicas, peer), own, filter.ofReplicasOnly))
                                 .map(Map.Entry::getKey).collect(Collectors.toSet());
+        filter.wanted = wanted;
         Peers.lend(wanted, address -> Native.want(Exchange.hub(), filter.mode.number(), filter.high(), filter.low(), address,
                                                   wanted.size()));
     }

@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
 import java.util.Iterator;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -27,6 +28,8 @@ final class TableFilter
     private static final int DROPPED = 2;
     /** Of {@link #number}: the memory of the filter, which is about its length on disk. */
     static final int BYTES = 1;
+    /** Of {@link #number}: 1 if the filter knows nothing. */
+    private static final int IS_UNKNOWN = 4;
     private static final int SLACK = 1 << 16;
     final ColumnFamilyStore table;
     final Mode mode;
@@ -47,11 +50,14 @@ final class TableFilter
     final boolean ofReplicasOnly;
     /** By what the wanted copies were last chosen; used by the exchange's thread alone. */
     Sharing.Basis basis;
+    /** The nodes whose filters are fetched. */
+    volatile Set<UUID> wanted = Set.of();
     /** Whether this datacentre has replicas; once it has, the filter stays. */
     private volatile boolean isHere;
     volatile boolean dropped;
 
     /** What this node decided about reads of the table as their coordinator. */
+    final Reasons reasons = new Reasons();
     final LongAdder skipped = new LongAdder();
     /** Those of whole partitions: skipped, and empty although a filter said otherwise. */
     final LongAdder partitionsSkipped = new LongAdder();
@@ -382,6 +388,12 @@ final class TableFilter
         return peer == null ? Native.ofOwn(Exchange.hub(), mode.number(), high, low, what)
                             : Native.ofPeer(Exchange.hub(), mode.number(), high, low, peer.getMostSignificantBits(),
                                             peer.getLeastSignificantBits(), what);
+    }
+
+    /** Whether this node's filter, or the copy of a peer's, was given up for want of memory. */
+    boolean isUnknown(UUID peer)
+    {
+        return number(peer, IS_UNKNOWN) == 1;
     }
 
     static long[] hash(DecoratedKey key)
