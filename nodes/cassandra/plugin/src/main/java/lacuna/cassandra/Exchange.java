@@ -33,6 +33,8 @@ final class Exchange
     static final long LEASE = Setting.of("lacuna.lease_millis", 1_500, 100, MAX_LEASE);
     /** Memory of the copies of others' filters, for each mode. */
     private static final long COPY_BYTES = Setting.of("lacuna.copy_bytes", 1L << 30, 1 << 20, 1L << 40);
+    /** Milliseconds in which files of filters are begun when the node stops. */
+    private static final long SAVE_MILLIS = TimeUnit.SECONDS.toMillis(Setting.of("lacuna.save_at_end_seconds", 60, 0, 3_600));
     private static final long DAMAGED = 2;
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long HOLDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -53,6 +55,8 @@ final class Exchange
     private static final AtomicBoolean woken = new AtomicBoolean();
     /** When the sizes of filters are looked at again. */
     private static long nextLook;
+    /** Whether files that no table has were looked for. */
+    private static boolean isTidy;
     private static ByteBuffer outgoing = ByteBuffer.allocateDirect(1 << 16);
 
     static
@@ -224,7 +228,15 @@ final class Exchange
 
     private static void saveAll()
     {
-        Lacuna.guards().forEach(guard -> guard.filter.builds.saveAtEnd());
+        long end = now() + SAVE_MILLIS;
+        int left = 0;
+        for (TableGuard guard : Lacuna.guards())
+            if (now() < end)
+                guard.filter.builds.saveAtEnd();
+            else
+                left++;
+        if (left > 0)
+            LOGGER.warn("Lacuna: {} filters were not saved within {} ms: the next start reads the SSTables that came since their last files", left, SAVE_MILLIS);
     }
 
     /** The rounds of the exchange's thread. */
@@ -277,6 +289,11 @@ final class Exchange
             return;
         nextLook = now() + INTERVAL;
         Lacuna.guards().forEach(guard -> guard.filter.builds.lookAfter());
+        if (!isTidy && StorageService.instance.isInitialized() && SchemaWatch.isSettled())
+        {
+            isTidy = true;
+            FilterContents.deleteLeftovers(Lacuna.guards());
+        }
     }
 
     /** Sends all that the hub has to say. */

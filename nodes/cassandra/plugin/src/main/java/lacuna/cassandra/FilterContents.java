@@ -3,6 +3,8 @@ package lacuna.cassandra;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -48,6 +50,9 @@ final class FilterContents
     private static final Logger LOGGER = LoggerFactory.getLogger(FilterContents.class);
     /** Seconds between two files of one filter; 0 for none but at the end. */
     private static final long SAVE_EVERY = Long.getLong("lacuna.save_seconds", 600);
+
+    /** By the clock of files. */
+    private static final long STARTED_MILLIS = System.currentTimeMillis();
 
     private final TableFilter filter;
     private final Set<Descriptor> held = ConcurrentHashMap.newKeySet();
@@ -183,6 +188,20 @@ final class FilterContents
             there.removeIf(sstable -> !held.contains(sstable.descriptor));
             // The list first, the filter then.
             Set<UUID> names = namesOf(there);
+            write(isWhole, names);
+        }
+        catch (Throwable failure)
+        {
+            // Such as an OutOfMemoryError for the buffer: at the end of a node the filters of other tables are still to be saved.
+            LOGGER.warn("Lacuna: a filter cannot be saved as {}: after a restart all SSTables are read", filter.name().in(folder()), failure);
+        }
+    }
+
+    /** One filter at a time: for a moment each takes three times its memory. */
+    private void write(boolean isWhole, Set<UUID> names) throws IOException
+    {
+        synchronized (FilterContents.class)
+        {
             ByteBuffer bytes = filter.saved();
             if (bytes == null)
                 return;
@@ -190,10 +209,21 @@ final class FilterContents
             Lacuna.COUNTERS.filtersSaved.increment();
             FileUtils.clean(bytes);
         }
-        catch (Throwable failure)
+    }
+
+    /** Deletes files that lives before this one have left, and that no table has; called when every table is open. */
+    static void deleteLeftovers(Collection<TableGuard> guards)
+    {
+        Set<Path> kept = guards.stream().map(guard -> guard.filter.name().in(folder())).collect(Collectors.toSet());
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder(), "lacuna-*.filter*"))
         {
-            // Such as an OutOfMemoryError for the buffer: at the end of a node the filters of other tables are still to be saved.
-            LOGGER.warn("Lacuna: a filter cannot be saved as {}: after a restart all SSTables are read", filter.name().in(folder()), failure);
+            for (Path file : files)
+                if (!kept.contains(file) && Files.getLastModifiedTime(file).toMillis() < STARTED_MILLIS)
+                    Files.deleteIfExists(file);
+        }
+        catch (IOException | DirectoryIteratorException failure)
+        {
+            LOGGER.warn("Lacuna: files of filters that no table has cannot be deleted from {}", folder(), failure);
         }
     }
 

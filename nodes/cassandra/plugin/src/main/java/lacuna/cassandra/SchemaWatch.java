@@ -68,6 +68,12 @@ final class SchemaWatch implements SchemaChangeListener
             INSTANCE.joinOpened();
     }
 
+    /** Whether each table that is to take part does. */
+    static boolean isSettled()
+    {
+        return !INSTANCE.hasUnopened && PROBLEMS.isEmpty();
+    }
+
     static Collection<Problem> problems()
     {
         return PROBLEMS.values();

@@ -6,6 +6,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -141,6 +142,42 @@ public class RestoredFilterTest
             Thread.sleep(2_500);
             long saved = WithFilters.counter(own, "filters_saved") - before;
             assertTrue(saved + " files", saved >= 1 && saved <= 3);
+        }
+    }
+
+    /** The stop may write no file, and a life before has left two that no table has. */
+    @Test
+    public void whatWasNotSavedIsReadAndLeftoversGo() throws Exception
+    {
+        String[] properties = Stream.concat(Stream.of(PROPERTIES), Stream.of("-Dlacuna.save_at_end_seconds=0", "-Dlacuna.save_seconds=0")).toArray(String[]::new);
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("leftovers-" + System.nanoTime());
+        try (Cluster running = new Cluster(work, 1).start(true, properties))
+        {
+            cluster = running;
+            Node node = cluster.nodes.get(0);
+            Session own = cluster.session(node);
+            coordinators.addAll(List.of(own, own));
+            create(1);
+            takesPart();
+            Cluster.until("it is saved", () -> savedFilters(node) == 1);
+            Path saved = node.savedFilters().get(0);
+            Path ofDropped = saved.resolveSibling("lacuna-" + "0".repeat(32) + "-2.filter");
+            Path ofCrash = saved.resolveSibling(saved.getFileName() + ".tmp");
+            insert(0, KEYS);
+            node.stop();
+            for (Path leftover : List.of(ofDropped, ofCrash))
+                Files.setLastModifiedTime(Files.write(leftover, new byte[] { 1 }), FileTime.fromMillis(0));
+            assertTrue(node.log().contains("Lacuna: 1 filters were not saved within 0 ms"));
+            node.start(true, properties);
+            cluster.awaitAll();
+            WithFilters.answersAgain(own);
+            Cluster.until("what came since is read", () -> WithFilters.counter(own, "sstables_loaded") > 0);
+            assertEquals(1, WithFilters.counter(own, "filters_restored"));
+            Cluster.until("leftovers are gone", () -> !Files.exists(ofDropped) && !Files.exists(ofCrash));
+            assertTrue(Files.exists(saved));
+            Cluster.until("keys are skipped again", () -> WithFilters.isCounted(own, "reads_skipped", TABLE, 1_000_000));
+            for (int p = 0; p < KEYS; p++)
+                assertEquals("key " + p, 1, at(0, select(p), ConsistencyLevel.ONE));
         }
     }
 
