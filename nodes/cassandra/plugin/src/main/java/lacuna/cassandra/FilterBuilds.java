@@ -129,6 +129,12 @@ final class FilterBuilds
         return first == FirstBuild.FAILED && cause != null ? "its filter cannot be built, which is tried again: " + cause : null;
     }
 
+    /** Why the last build failed while an earlier filter serves; null if it did not. */
+    String rebuildFailure()
+    {
+        return first == FirstBuild.DONE ? failures.cause() : null;
+    }
+
     /** Why other nodes may not rely on the filter; null if they may. */
     String progress()
     {

@@ -15,6 +15,12 @@ final class TableState
 
     static String of(TableFilter filter)
     {
+        String failure = filter.builds.rebuildFailure();
+        return failure == null ? ofReads(filter) : ofReads(filter) + "; a new build of its own filter has failed, and the one that it has serves: " + failure;
+    }
+
+    private static String ofReads(TableFilter filter)
+    {
         String obstacle = obstacle(filter);
         if (obstacle != null)
             return obstacle;

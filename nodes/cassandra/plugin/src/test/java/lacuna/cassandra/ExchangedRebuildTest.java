@@ -178,6 +178,7 @@ public class ExchangedRebuildTest extends WithFilters
                 long failed = before[i];
                 soon("the build fails", () -> counter(node, "filter_builds_failed") > failed);
                 assertEquals("the filter serves", "", problem(node, t));
+                assertTrue(state(node, t), state(node, t).contains("a new build of its own filter has failed, and the one that it has serves: java.lang.AssertionError: planted"));
             }
         }
         finally
@@ -198,7 +199,17 @@ public class ExchangedRebuildTest extends WithFilters
 
     private static String problem(Session node, String t)
     {
-        Row row = node.execute("SELECT problem FROM lacuna.tables WHERE keyspace_name = '" + t.substring(0, 2) + "' AND table_name = '"
+        return shown(node, t, "problem");
+    }
+
+    private static String state(Session node, String t)
+    {
+        return shown(node, t, "state");
+    }
+
+    private static String shown(Session node, String t, String column)
+    {
+        Row row = node.execute("SELECT " + column + " FROM lacuna.tables WHERE keyspace_name = '" + t.substring(0, 2) + "' AND table_name = '"
                                + t.substring(3) + "'").one();
         return row == null || row.isNull(0) ? "" : row.getString(0);
     }
