@@ -4,6 +4,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
+import java.util.function.Consumer;
+
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Session;
@@ -111,9 +113,17 @@ public class ExchangedControlsTest extends WithFilters
     }
 
     @Test
-    public void whatAStreamHasBroughtAsWritesIsNotDenied() throws Exception
+    public void whatAStreamHasBroughtIntoATableWithAViewIsNotDenied() throws Exception
     {
-        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT, stream());
+        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT,
+                  stream(t -> ddl("CREATE MATERIALIZED VIEW " + t + "_view AS SELECT p, c, v FROM " + t
+                                  + " WHERE v IS NOT NULL AND p IS NOT NULL AND c IS NOT NULL PRIMARY KEY (v, p, c)")));
+    }
+
+    @Test
+    public void whatAStreamHasBroughtIntoATableWithChangeDataCaptureIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT, stream(t -> ddl("ALTER TABLE " + t + " WITH cdc = true")));
     }
 
     /** Each round makes a node miss a schema, which takes it a second or two to get. */
@@ -183,12 +193,11 @@ public class ExchangedControlsTest extends WithFilters
         };
     }
 
-    /** Rounds on one table with a view: each brings another partition by a stream, which Cassandra applies as writes. */
-    private static Round stream()
+    /** Rounds on one table that makes Cassandra apply streams as writes: each brings another partition by a stream. */
+    private static Round stream(Consumer<String> asWrites)
     {
         String t = guarded(1, "safe");
-        ddl("CREATE MATERIALIZED VIEW " + t + "_view AS SELECT p, c, v FROM " + t
-            + " WHERE v IS NOT NULL AND p IS NOT NULL AND c IS NOT NULL PRIMARY KEY (v, p, c)");
+        asWrites.accept(t);
         String source = unguarded(1);
         int[] next = { 0 };
         return () ->
@@ -201,7 +210,9 @@ public class ExchangedControlsTest extends WithFilters
             Session deaf = coordinators.get((holder + 1) % NODES);
             Cluster.until("the absent key is skipped", () -> isSkipped(deaf, question));
             set(deaf, Flaw.DEAF, true);
+            long before = counter(coordinators.get(holder), "sstables_loaded");
             cluster.nodes.get((holder + NODES - 1) % NODES).stream(cluster.nodes.get(holder), "x1", source.substring(3), t.substring(3));
+            assertEquals("it was applied as writes", before, counter(coordinators.get(holder), "sstables_loaded"));
             boolean isDenied = at(deaf, question, ConsistencyLevel.ONE) == 0;
             set(deaf, Flaw.DEAF, false);
             assertEquals("the stream has brought it", 1, at(session, question, ConsistencyLevel.ONE));

@@ -14,6 +14,7 @@ import org.junit.Test;
 public class InstallationTest
 {
     private static final int KEYS = 50;
+    private static final String[] MODES = { "eventual", "safe" };
 
     @Test
     public void handlerAloneExchangesNothing() throws Exception
@@ -40,6 +41,47 @@ public class InstallationTest
         }
     }
 
+    /** A new image with the old configuration: the guide says what the log has. */
+    @Test
+    public void propertiesWithoutTheJarEndTheNodeAndLoseNothing() throws Exception
+    {
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("no-jar-" + System.nanoTime());
+        try (Cluster cluster = new Cluster(work, 1).start(true))
+        {
+            Node node = cluster.nodes.get(0);
+            Session session = cluster.session(node);
+            writesAreSeen(cluster, session);
+            endsWithoutTheJar(node, "Cannot use class lacuna.cassandra.LacunaQueryHandler as query handler", Node.WITHOUT_JAR);
+            endsWithoutTheJar(node, "lacuna.cassandra.LacunaStorageHook", Node.WITHOUT_JAR, Node.WITHOUT_HANDLER);
+            node.start(false);
+            cluster.awaitAll();
+            areSeen(session);
+            node.stop();
+            node.start(true);
+            cluster.awaitAll();
+            areSeen(session);
+        }
+    }
+
+    private static void endsWithoutTheJar(Node node, String logged, String... properties) throws Exception
+    {
+        if (node.isAlive())
+            node.stop();
+        int before = node.log().length();
+        node.start(true, properties);
+        Cluster.until("it ends", () -> !node.isAlive());
+        String log = node.log().substring(before);
+        assertTrue(log, log.contains(logged));
+    }
+
+    private static void areSeen(Session session)
+    {
+        Cluster.until("the driver has found the node again", () -> StockNodeTest.isAnswered(session));
+        for (String mode : MODES)
+            for (int p = 0; p < KEYS; p++)
+                assertEquals(mode + " " + p, 1, session.execute("SELECT * FROM i." + mode + " WHERE p = " + p).all().size());
+    }
+
     private static Cluster started(String without) throws Exception
     {
         Path work = Path.of(System.getProperty("lacuna.work")).resolve("installation-" + System.nanoTime());
@@ -49,7 +91,7 @@ public class InstallationTest
     private static void writesAreSeen(Cluster cluster, Session session) throws InterruptedException
     {
         cluster.schema(session, "CREATE KEYSPACE i WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
-        for (String mode : new String[] { "eventual", "safe" })
+        for (String mode : MODES)
         {
             cluster.schema(session, "CREATE TABLE i." + mode + " (p int PRIMARY KEY, v int)");
             cluster.schema(session, TakingPart.begin("i." + mode, "mode=" + mode));

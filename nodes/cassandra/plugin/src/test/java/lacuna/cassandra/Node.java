@@ -32,6 +32,8 @@ final class Node
 
     /** Among a node's properties: it gets one of the plug-in's two only. */
     static final String WITHOUT_HOOK = "-Dlacuna.test.without=cassandra.storage_hook";
+    /** Among a node's properties: it gets those of the plug-in, and not its jar. */
+    static final String WITHOUT_JAR = "-Dlacuna.test.without=jar";
     /** Among a node's properties: it gets the tests' query handler, which has faults, and their classes. */
     static final String FLAWED = "-Dlacuna.test.flawed=true";
     /** The beginning of a property that names another jar than the plug-in's. */
@@ -109,7 +111,7 @@ final class Node
         String jars = Arrays.stream(own.split(File.pathSeparator)).filter(entry -> entry.endsWith(".jar"))
                             .filter(entry -> !entry.contains("lacuna-cassandra") && !entry.contains("surefire"))
                             .collect(Collectors.joining(File.pathSeparator));
-        if (!withPlugin)
+        if (!withPlugin || properties.contains(WITHOUT_JAR))
             return jars;
         String jar = properties.stream().filter(property -> property.startsWith(JAR)).findFirst()
                                .map(property -> property.substring(JAR.length())).orElse(System.getProperty("lacuna.jar"));

@@ -15,9 +15,10 @@ import org.junit.After;
 abstract class OnOneCluster
 {
     static final int NODES = Integer.getInteger("lacuna.nodes", 1);
-    /** The last one: a node that missed a schema asks for it after a second, not after a minute. */
+    /** A node that missed a schema asks for it after a second, not after a minute. The last two: tables may have change data capture. */
     static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", Node.FLAWED, "-Dlacuna.test.damage_every=40",
-                                         "-Dcassandra.migration_delay_ms=1000", "-Dlacuna.water_mark_rows=2" };
+                                         "-Dcassandra.migration_delay_ms=1000", "-Dlacuna.water_mark_rows=2",
+                                         "-Dcassandra.config.allow_system_properties=true", "-Dcassandra.settings.cdc_enabled=true" };
     static final Cluster cluster = started();
     static final Session session = cluster.session(cluster.nodes.get(0));
     private static int tables;

@@ -55,7 +55,7 @@ public class StockNodeTest
         }
     }
 
-    private static boolean isAnswered(Session session)
+    static boolean isAnswered(Session session)
     {
         try
         {
