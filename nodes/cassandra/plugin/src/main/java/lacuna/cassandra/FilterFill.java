@@ -1,6 +1,9 @@
 package lacuna.cassandra;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.lifecycle.SSTableSet;
@@ -31,11 +34,16 @@ final class FilterFill
         {
             if (isRebuild == 0)
                 contents.begin(view.sstables);
+            // What is compacted meanwhile stays on disk until it is read. Compactions take small ones first.
+            List<SSTableReader> all = new ArrayList<>(view.sstables);
+            all.sort(Comparator.comparingLong(SSTableReader::onDiskLength));
             int read = 0;
-            for (SSTableReader sstable : view.sstables)
+            for (SSTableReader sstable : all)
             {
+                Waits.current().beforeSSTable(read);
                 if (isRebuild == 1 || !contents.isRestored(sstable))
                     with(filter, sstable, isRebuild, Pace.ofCompactions());
+                view.refs.release(sstable);
                 contents.read(++read);
             }
         }

@@ -69,6 +69,9 @@ class Waits
     /** Called before a build reads what is on disk. */
     void beforeBuild() {}
 
+    /** Called when a build has read this many SSTables, and goes on to the next. */
+    void beforeSSTable(int read) {}
+
     /** Called when a build has read everything. */
     void afterBuild() {}
 

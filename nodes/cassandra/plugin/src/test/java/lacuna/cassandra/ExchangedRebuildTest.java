@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -186,6 +187,38 @@ public class ExchangedRebuildTest extends WithFilters
             switchEverywhere(Flaw.BUILDS_BREAK, false);
         }
         becomesKnown("reads_skipped", t);
+    }
+
+    /** A small SSTable and a large one: the small one is read first, and goes when it is compacted. */
+    @Test
+    public void aBuildKeepsNoFileThatItHasRead() throws Exception
+    {
+        String t = unguarded(3);
+        String keyspace = t.substring(0, 2);
+        Node node = cluster.nodes.get(0);
+        for (int end : new int[] { MANY, KEPT })
+        {
+            each(0, end, ConsistencyLevel.ALL, p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", " + end + ", 1)");
+            cluster.flush(keyspace);
+        }
+        IntSupplier files = () -> node.dataFiles(keyspace, t.substring(3));
+        assertEquals(2, files.getAsInt());
+        try
+        {
+            set(coordinators.get(0), Flaw.BUILDS_DO_NOT_GO_ON, true);
+            index(t, "safe");
+            soon("the small one is read", () -> isAwaited(coordinators.get(0), Flaw.BUILDS_DO_NOT_GO_ON));
+            node.compact(keyspace);
+            soon("the large one is left, and the new one", () -> files.getAsInt() == 2);
+        }
+        finally
+        {
+            set(coordinators.get(0), Flaw.BUILDS_DO_NOT_GO_ON, false);
+        }
+        becomesKnown("reads_skipped", t);
+        soon("the large one has gone", () -> files.getAsInt() == 1);
+        for (int p = 0; p < MANY + 100; p += 50)
+            assertEquals("key " + p, p < KEPT ? 2 : p < MANY ? 1 : 0, all(coordinators.get(p / 50 % NODES), t, p));
     }
 
     private static void soon(String what, BooleanSupplier holds) throws InterruptedException

@@ -35,6 +35,8 @@ enum Flaw
     LOADS_DO_NOT_BEGIN,
     /** Builds of filters stand still before they begin: a fault of the disk. */
     BUILDS_DO_NOT_BEGIN,
+    /** The same when they have read one SSTable. */
+    BUILDS_DO_NOT_GO_ON,
     /** The same when they have read everything. */
     BUILDS_DO_NOT_END,
     /** Builds of filters fail, with an error as Cassandra's assertions have it: a damaged file. */

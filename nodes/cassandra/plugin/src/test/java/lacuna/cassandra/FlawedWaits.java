@@ -72,6 +72,13 @@ final class FlawedWaits extends Waits
     }
 
     @Override
+    void beforeSSTable(int read)
+    {
+        if (read > 0)
+            Flaw.BUILDS_DO_NOT_GO_ON.await();
+    }
+
+    @Override
     void beforeSave()
     {
         if (!Flaw.A_SAVE_FAILS.isOn())

@@ -243,6 +243,19 @@ final class Node
         }
     }
 
+    /** How many SSTables of a table are on disk, those that were compacted and are still read among them. */
+    int dataFiles(String keyspace, String table)
+    {
+        try (Stream<Path> files = Files.list(folder(keyspace, table)))
+        {
+            return (int) files.filter(file -> file.toString().endsWith("-Data.db")).count();
+        }
+        catch (IOException failure)
+        {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
     private Path folder(String keyspace, String table)
     {
         try (Stream<Path> folders = Files.list(data.resolve("data").resolve(keyspace)))
