@@ -17,6 +17,8 @@ pub struct Counters {
     pub false_positives: u64,
     /// Messages that were damaged or of another version.
     pub malformed_messages: u64,
+    /// Copies that had been shortened or given up, and came again as they were.
+    pub copies_regained: u64,
     /// Bytes of messages sent.
     pub sent_bytes: u64,
 }

@@ -8,8 +8,7 @@ use super::{Node, is_wanted};
 use crate::config::Mode;
 use crate::key_id::{NodeId, TableId};
 use crate::message::{LeaseUse, Message, Version};
-use crate::peer::Peer;
-use crate::presence::NodeFilter;
+use crate::peer::{Copy, Peer};
 use crate::wire::Writer;
 
 impl Node {
@@ -55,6 +54,7 @@ impl Node {
             requests.into_iter().for_each(|(id, request)| self.send(id, &request));
             self.peers.values_mut().for_each(|peer| peer.forget_forwarded(&self.config, now));
             self.publisher.forget_snapshots(now.saturating_sub(patience));
+            self.regain_copies(now);
         }
         if now >= self.next_flush {
             self.flush_now(now);
@@ -168,22 +168,49 @@ impl Node {
         if total <= max_bytes {
             return;
         }
-        for filter in self.copies_mut() {
-            let share = filter.memory_bytes() as f64 / total as f64 * max_bytes as f64;
+        for copy in self.copies_mut() {
+            let share = copy.filter.memory_bytes() as f64 / total as f64 * max_bytes as f64;
             #[expect(clippy::cast_possible_truncation, reason = "at most the bytes that may be taken")]
-            filter.shorten_to(share as usize);
+            copy.shorten_to(share as usize);
         }
         while self.copy_bytes() > max_bytes
-            && let Some(largest) = self.copies_mut().max_by_key(|filter| filter.memory_bytes())
-            && !largest.is_unknown()
+            && let Some(largest) = self.copies_mut().max_by_key(|copy| copy.filter.memory_bytes())
+            && !largest.filter.is_unknown()
         {
-            *largest = NodeFilter::unknown();
+            largest.give_up();
         }
     }
 
-    fn copies_mut(&mut self) -> impl Iterator<Item = &mut NodeFilter> {
-        let copies = self.peers.values_mut().flat_map(|peer| peer.copies.values_mut());
-        copies.map(|copy| &mut copy.filter)
+    /// Fetches a copy again that was shortened or given up, if it fits by now as it was: the one that lacks least, one in ten
+    /// intervals. An eighth of the memory stays free, so that one that comes back does not soon make all shorter.
+    fn regain_copies(&mut self, now: u64) {
+        if now < self.next_regain {
+            return;
+        }
+        let max_bytes = self.config.max_copy_bytes;
+        let room = (max_bytes - max_bytes / 8).saturating_sub(self.copy_bytes());
+        let fresh = self.peers.iter().filter(|(id, _)| self.may_rely_on(now, **id));
+        let reduced =
+            fresh.flat_map(|(id, peer)| peer.reduced().map(move |(table, lacks)| (lacks, *id, table)));
+        let Some((_, from, table)) = reduced.filter(|(lacks, ..)| *lacks <= room).min() else { return };
+        self.next_regain = now + 10 * self.config.interval;
+        if let Some(ask) = self.peers.get_mut(&from).map(|peer| peer.fetch_again(now, table)) {
+            self.send(from, &ask);
+        }
+    }
+
+    /// Makes a copy that came again so short that no other has to be.
+    pub(super) fn fit_in(&mut self, from: NodeId, table: TableId) {
+        let (total, max_bytes) = (self.copy_bytes(), self.config.max_copy_bytes);
+        let copy = self.peers.get_mut(&from).and_then(|peer| peer.copies.get_mut(&table));
+        let Some(copy) = copy else { return };
+        let others = total - copy.filter.memory_bytes();
+        copy.shrink_to(max_bytes.saturating_sub(others));
+        self.counters.copies_regained += u64::from(!copy.is_reduced);
+    }
+
+    fn copies_mut(&mut self) -> impl Iterator<Item = &mut Copy> {
+        self.peers.values_mut().flat_map(|peer| peer.copies.values_mut())
     }
 
     /// Memory of all copies.

@@ -60,6 +60,8 @@ pub struct Node {
     last_number: u64,
     next_request: u64,
     next_flush: u64,
+    /// When a copy that was shortened or given up may be fetched again.
+    next_regain: u64,
     outbox: Vec<(NodeId, Vec<u8>)>,
     /// Filters of peers that have come and were not read.
     fetched: Vec<(NodeId, FetchedBytes)>,
@@ -84,6 +86,7 @@ impl Node {
             last_number: first_number(incarnation),
             next_request: now,
             next_flush: now,
+            next_regain: now,
             outbox: Vec::new(),
             fetched: Vec::new(),
             counters: Counters::default(),

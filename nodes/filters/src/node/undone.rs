@@ -53,8 +53,13 @@ impl Node {
     /// Takes a filter of a peer that was read.
     pub fn fetched(&mut self, now: u64, from: NodeId, fetched: FetchedFilter) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
+        let table = fetched.table;
+        let was_reduced = peer.copies.get(&table).is_some_and(|copy| copy.is_reduced);
         let next = peer.fetched(&self.config, now, fetched);
         next.iter().for_each(|message| self.send(from, message));
+        if was_reduced {
+            self.fit_in(from, table);
+        }
         self.keep_within_memory();
     }
 

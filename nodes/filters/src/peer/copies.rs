@@ -20,6 +20,28 @@ pub(crate) struct Copy {
     pub(super) digest: u64,
     /// The delta from which on it answers: the last one that this node confirmed to the peer.
     pub(super) whole_at: u64,
+    /// Memory that it took when it was whole.
+    full_bytes: usize,
+    /// Whether it was shortened or given up since it came.
+    pub(crate) is_reduced: bool,
+}
+
+impl Copy {
+    /// Makes it coarser, as far as it goes on to know keys.
+    pub(crate) fn shorten_to(&mut self, max_bytes: usize) {
+        self.full_bytes = self.full_bytes.max(self.filter.memory_bytes());
+        self.is_reduced |= self.filter.shorten_to(max_bytes);
+    }
+
+    /// The same, until it knows nothing.
+    pub(crate) fn shrink_to(&mut self, max_bytes: usize) {
+        self.full_bytes = self.full_bytes.max(self.filter.memory_bytes());
+        self.is_reduced |= self.filter.shrink_to(max_bytes);
+    }
+
+    pub(crate) fn give_up(&mut self) {
+        (self.filter, self.is_reduced) = (NodeFilter::unknown(), true);
+    }
 }
 
 impl Peer {
@@ -49,6 +71,18 @@ impl Peer {
     pub(crate) fn leave_out(&mut self, table: TableId) {
         self.copies.remove(&table);
         self.fetches.remove(&table);
+    }
+
+    /// Copies that were shortened or given up and are not on their way, with the memory that they lack.
+    pub(crate) fn reduced(&self) -> impl Iterator<Item = (TableId, usize)> {
+        let reduced =
+            self.copies.iter().filter(|(table, copy)| copy.is_reduced && !self.fetches.contains_key(table));
+        reduced.map(|(table, copy)| (*table, copy.full_bytes.saturating_sub(copy.filter.memory_bytes())))
+    }
+
+    /// Fetches a filter whose copy is here, and serves meanwhile.
+    pub(crate) fn fetch_again(&mut self, now: u64, table: TableId) -> Message {
+        self.fetches.entry(table).or_insert_with(|| Fetch::new(now)).ask(table)
     }
 
     /// Takes a piece of a snapshot; what to say, and what came if it was the last one.
@@ -87,8 +121,9 @@ impl Peer {
         let applied = self.applied.sequence;
         let whole_at = self.confirmed.max(version.sequence);
         let Version { sequence: since, digest, .. } = version;
-        let buckets_code = buckets_code(generation);
-        self.copies.insert(table, Copy { filter, buckets_code, since, digest, whole_at });
+        let (buckets_code, full_bytes) = (buckets_code(generation), filter.memory_bytes());
+        let copy = Copy { filter, buckets_code, since, digest, whole_at, full_bytes, is_reduced: false };
+        self.copies.insert(table, copy);
         self.doubt(config);
         if version.sequence < applied {
             // Deltas since the snapshot passed this copy by. They are fetched again for it alone, and the copy does

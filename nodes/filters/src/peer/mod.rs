@@ -6,7 +6,7 @@ mod forwarded;
 
 use std::collections::BTreeMap;
 
-use self::copies::Copy;
+pub(crate) use self::copies::Copy;
 use self::forwarded::Forwarded;
 use crate::config::Config;
 use crate::fetch::Fetch;

@@ -85,6 +85,32 @@ fn the_largest_copy_is_forgotten_first() {
     assert_eq!([TABLE, small].map(is_unknown), [true, false]);
 }
 
+/// Of two copies one was given up and the other shortened. When the table of either has gone, the other copy comes back as it was.
+#[test]
+fn copies_come_back_when_there_is_room() {
+    let other = lacuna_node_filters::TableId(8);
+    for (gone, left) in [(TABLE, other), (other, TABLE)] {
+        let mut pair = Pair::new(Config { max_copy_bytes: 16_000, ..SAFE }, None);
+        pair.nodes[1].create_table(other, 10_000, 0.01, None);
+        pair.nodes[1].set_ready(other);
+        for key in 0..9_000 {
+            pair.nodes[1].write(TABLE, partition(key), None);
+            pair.nodes[1].write(other, partition(key), None);
+        }
+        pair.settle();
+        let rate = |pair: &Pair, table| pair.nodes[0].copy_of(IDS[1], table).unwrap().rate();
+        let mut rates = [rate(&pair, TABLE), rate(&pair, other)];
+        rates.sort_by(f64::total_cmp);
+        assert!(rates[0] > 0.0101 && rates[0] < 0.5 && rates[1] > 0.999, "{rates:?}");
+        pair.nodes[1].drop_table(gone);
+        (0..5).for_each(|_| pair.settle());
+        assert!(rate(&pair, left) < 0.0101, "{gone:?} has gone, rate {}", rate(&pair, left));
+        let copy = pair.nodes[0].copy_of(IDS[1], left).unwrap();
+        assert!((0..9_000).all(|key| !copy.presence(partition(key)).is_empty()));
+        assert_eq!(pair.nodes[0].counters().copies_regained, 1);
+    }
+}
+
 #[test]
 fn a_filter_says_when_it_is_outgrown_and_for_how_many_the_next_is_to_be_made() {
     let mut pair = Pair::new(SAFE, None);

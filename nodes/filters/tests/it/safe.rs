@@ -37,6 +37,22 @@ fn no_acknowledged_write_is_denied_under_faults() {
     assert!(skipped * 5 > absent && deleted > 1_000, "{skipped} of {absent} skipped, {deleted} deleted");
 }
 
+/// Copies take more memory than there is, now and then.
+#[test]
+fn no_acknowledged_write_is_denied_while_copies_are_given_up_and_come_back() {
+    let (mut regained, mut skipped) = (0, 0);
+    for seed in effort::seed()..effort::seed() + effort::short_or_long(8, 2_000) {
+        let mut setup = safe(true, 60);
+        setup.config.max_copy_bytes = 8_000;
+        let mut world = World::new(setup, seed);
+        world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
+        assert!(world.counts.acknowledged > 500, "seed {seed}: {:?}", world.counts);
+        regained += world.copies_regained();
+        skipped += world.counts.skipped_of_absent;
+    }
+    assert!(regained > 20 && skipped > 100, "{regained} copies came back, {skipped} skipped");
+}
+
 /// Most replicas are enough, so one that is down or paused does not stop answers.
 #[test]
 fn no_write_that_most_acknowledged_is_denied_under_faults() {

@@ -117,6 +117,11 @@ impl World {
         Ok(())
     }
 
+    /// By the lives of nodes that run now.
+    pub(crate) fn copies_regained(&self) -> u64 {
+        self.replicas.iter().map(|replica| replica.node.counters().copies_regained).sum()
+    }
+
     pub(super) fn names(&self) -> Names {
         Names { are_rows: self.setup.rows }
     }
