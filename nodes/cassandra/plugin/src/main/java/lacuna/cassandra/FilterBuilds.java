@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * while the old one serves, and keys proven dead stay dead.
  *
  * <p>A filter that grows with its table has more false positives. One that holds more than twice as many keys as it was made for is
- * also built anew, so a table that began empty costs one build each time it has become two and a half times as large.
+ * also built anew, so a table that began empty costs one build each time it has become two and a half times as large. One that was given up,
+ * since its memory was too small, is built anew when there are half as many partitions as then.
  *
  * <p>A first build that fails is tried again when SSTables have changed, and after a while ({@link FailedBuilds}): until one succeeds, nothing
  * is skipped for what this node holds.
@@ -71,6 +72,8 @@ final class FilterBuilds
     private volatile long worthATry;
     /** Names in the filter for each partition, since rows have names too: as it was when it was filled. */
     private volatile double namesPerPartition = 1;
+    /** About how many partitions there were when the filter was found to know nothing; 0 while it knows its keys. */
+    private volatile long givenUpAt;
 
     FilterBuilds(TableFilter filter)
     {
@@ -180,6 +183,7 @@ final class FilterBuilds
     /** Called about every second. */
     void lookAfter()
     {
+        noteGivenUp();
         growIfNeeded();
         if (first == FirstBuild.FAILED && failures.isDue(Exchange.now()))
             later(this::build);
@@ -224,8 +228,19 @@ final class FilterBuilds
         refill(Math.max(needed, capacity()));
     }
 
+    /** A filter that its memory was too small for does not count its keys, so a purge does not show in it. */
+    private void noteGivenUp()
+    {
+        if (!filter.isUnknown(null))
+            givenUpAt = 0;
+        else if (givenUpAt == 0)
+            givenUpAt = Math.max(1, partitions());
+    }
+
     private boolean isMostlyGone()
     {
+        if (givenUpAt > 0)
+            return 2 * partitions() < givenUpAt;
         long names = filter.number(null, 0);
         return names > 2 * namesPerPartition * partitions() + SLACK;
     }
@@ -253,6 +268,8 @@ final class FilterBuilds
             return;
         }
         worthATry = 0;
+        // One that is too large again is next tried at half of these partitions.
+        givenUpAt = 0;
         Lacuna.COUNTERS.filtersRebuilt.increment();
         // Acknowledgements and reads wait until other nodes know of the new filter.
         Exchange.wake();
@@ -269,7 +286,8 @@ final class FilterBuilds
             if (!filter.finish(finish))
                 return false;
             failures.end();
-            namesPerPartition = Math.max(1.0 / filter.sample(), (double) filter.number(null, 0) / Math.max(1, partitions()));
+            if (!filter.isUnknown(null))
+                namesPerPartition = Math.max(1.0 / filter.sample(), (double) filter.number(null, 0) / Math.max(1, partitions()));
             return true;
         }
         catch (Throwable unreadable)

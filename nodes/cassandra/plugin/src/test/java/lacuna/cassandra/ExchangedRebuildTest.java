@@ -266,6 +266,24 @@ public class ExchangedRebuildTest extends WithFilters
         }
     }
 
+    /** A filter that was too large for its memory comes back when most of the table has been purged. */
+    @Test
+    public void aFilterThatWasGivenUpComesBack() throws Exception
+    {
+        String t = within(8_000);
+        ddl("ALTER TABLE " + t + " WITH gc_grace_seconds = 0");
+        each(0, MANY / BATCH, ConsistencyLevel.ALL, batch -> batch(batch, p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1);"));
+        Cluster.until("it is given up", () -> rate(t) == 1);
+        each(1, MANY / BATCH, ConsistencyLevel.ALL, batch -> batch(batch, p -> "DELETE FROM " + t + " WHERE p = " + p + ";"));
+        Thread.sleep(1_100);
+        cluster.flush(t.substring(0, 2));
+        cluster.compact(t.substring(0, 2));
+        becomesKnown("reads_skipped", t);
+        for (Session coordinator : coordinators)
+            for (int p = 0; p < 2 * KEPT; p++)
+                assertEquals("key " + p, p < KEPT ? 1 : 0, all(coordinator, t, p));
+    }
+
     private static String within(int bytes)
     {
         String t = unguarded(2);
