@@ -104,6 +104,7 @@ pub(crate) enum Brings {
 #[derive(Debug)]
 pub(crate) struct Publisher {
     pub(crate) tables: BTreeMap<TableId, Own>,
+    last_generation: u64,
     version: Version,
     pending: BTreeMap<TableId, TableDelta>,
     /// How much is pending, in words of eight bytes.
@@ -133,6 +134,7 @@ impl Publisher {
         let version = Version { incarnation, ..Version::default() };
         Self {
             tables: BTreeMap::new(),
+            last_generation: 0,
             version,
             pending: BTreeMap::new(),
             pending_words: 0,
@@ -163,7 +165,7 @@ impl Publisher {
         buckets: Option<Buckets>,
         max_bytes: usize,
     ) {
-        let generation = self.tables.get(&table).map_or(1, |own| own.generation + 1);
+        let generation = self.next_generation();
         let own = Own { filter, buckets, generation, is_ready: false, max_bytes, next: None };
         self.tables.insert(table, own);
         self.reset(table);
@@ -305,10 +307,17 @@ impl Publisher {
 
     /// Another filter stands for the table: its fingerprints tell keys apart in another way, so peers begin again.
     fn renew(&mut self, table: TableId) {
+        let generation = self.next_generation();
         if let Some(own) = self.tables.get_mut(&table) {
-            own.generation += 1;
+            own.generation = generation;
         }
         self.reset(table);
+    }
+
+    /// Of any table: a table that was dropped and created again must not be taken for what it was.
+    fn next_generation(&mut self) -> u64 {
+        self.last_generation += 1;
+        self.last_generation
     }
 
     fn reset(&mut self, table: TableId) {

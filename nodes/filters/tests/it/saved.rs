@@ -92,6 +92,23 @@ fn a_file_takes_no_copy_that_was_whole_before_it_asked() {
     }
 }
 
+/// A filter was being written to bytes when its table was dropped and created again: those bytes are no copy of the next one.
+#[test]
+fn peers_get_no_filter_of_a_table_that_was_dropped_meanwhile() {
+    let mut node = ready(0..500);
+    node.receive_quickly(
+        1,
+        NodeId(2),
+        &Message::AskChunk { table: TABLE, sequence: u64::MAX, index: 0 }.to_bytes(),
+    );
+    let Undone::Encode(whole) = work(&mut node) else { panic!("a copy is whole") };
+    node.drop_table(TABLE);
+    node.create_table(TABLE, 1_000, 0.01, Some(Buckets::new(3, 2, 2).unwrap()));
+    node.set_ready(TABLE);
+    node.encoded(2, whole.encode());
+    assert!(node.take_outbox().is_empty());
+}
+
 /// A filter that is not filled yet holds less than the table, and one that has taken a write would lose it.
 #[test]
 fn only_a_filled_filter_is_saved_and_only_an_empty_one_restored() {
