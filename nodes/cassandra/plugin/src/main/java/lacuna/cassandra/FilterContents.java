@@ -236,9 +236,11 @@ final class FilterContents
     }
 
     /** The table takes part no more, or with other options. */
-    synchronized void forget()
+    synchronized void forget(boolean keepsFile)
     {
         isFilled = false;
+        if (keepsFile)
+            return;
         try
         {
             Files.deleteIfExists(filter.name().in(folder()));

@@ -1,6 +1,7 @@
 package lacuna.cassandra;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
+import org.apache.cassandra.schema.TableMetadata;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,10 +51,16 @@ final class Participation
         guard.filter.builds.contents.altered();
     }
 
-    /** Writes are marked before they are visible until the end of the filter is announced. */
-    void end()
+    /** Whether the filter of a table with other options holds the same keys under the same name. */
+    boolean hasFilterOf(TableMetadata table, TableOptions options)
     {
-        guard.filter.drop();
+        return guard.filter.name().equals(SavedFilter.Name.of(table, options));
+    }
+
+    /** Writes are marked before they are visible until the end of the filter is announced. */
+    void end(boolean keepsFile)
+    {
+        guard.filter.drop(keepsFile);
         Lacuna.remove(guard);
         if (marker != null)
             marker.stop();

@@ -49,6 +49,11 @@ final class RowPositions
     }
 
     /** Null if the table's rows have no buckets. */
+    static RowPositions of(TableMetadata table, TableOptions options)
+    {
+        return options.mode == Mode.OFF ? null : of(table, options.bucket);
+    }
+
     static RowPositions of(TableMetadata table, BucketWidth width)
     {
         if (width.width() == 0)

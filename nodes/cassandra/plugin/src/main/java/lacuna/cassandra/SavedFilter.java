@@ -14,6 +14,8 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 
+import org.apache.cassandra.schema.TableMetadata;
+
 /**
  * A table's node filter as a file: whose it is, the SSTables whose keys it holds, and the filter, as
  * {@code docs/format/node-filters.md} has it.
@@ -28,6 +30,15 @@ record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer fi
     /** What tells filters apart: the table with its buckets, the mode, and the options that say which keys are in it. */
     record Name(long high, long low, long mode, double rate, int sample)
     {
+        /** Of a table's filter with these options. */
+        static Name of(TableMetadata table, TableOptions options)
+        {
+            UUID id = table.id.asUUID();
+            RowPositions positions = RowPositions.of(table, options);
+            long low = TableFilter.named(id.getLeastSignificantBits(), positions == null ? 0 : positions.code());
+            return new Name(id.getMostSignificantBits(), low, options.mode.number(), options.rate, options.sample);
+        }
+
         Path in(Path folder)
         {
             return folder.resolve(String.format("lacuna-%016x%016x-%d.filter", high, low, mode));

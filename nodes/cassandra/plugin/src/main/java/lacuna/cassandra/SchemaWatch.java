@@ -98,7 +98,7 @@ final class SchemaWatch implements SchemaChangeListener
      */
     private void alter(TableMetadata before, TableMetadata after)
     {
-        boolean beginsAnew = bringsBack(before, after) && leave(after.id);
+        boolean beginsAnew = bringsBack(before, after) && leave(after.id, false);
         follow(after);
         if (beginsAnew)
             Acknowledgements.await(News.ANYTHING);
@@ -117,7 +117,7 @@ final class SchemaWatch implements SchemaChangeListener
     public void onDropTable(TableMetadata table, boolean dropData)
     {
         PROBLEMS.remove(table.id);
-        guarded(() -> leave(table.id));
+        guarded(() -> leave(table.id, false));
     }
 
     /** An exception here would leave the node with half a schema. */
@@ -142,7 +142,8 @@ final class SchemaWatch implements SchemaChangeListener
             now.forget();
             return;
         }
-        leave(table.id);
+        // Its file says which SSTables a filter holds: the next one reads the others, as after a restart.
+        leave(table.id, now != null && options != null && now.hasFilterOf(table, options));
         if (options != null)
             join(table, options);
     }
@@ -174,13 +175,13 @@ final class SchemaWatch implements SchemaChangeListener
     }
 
     /** Whether it took part until now. */
-    private synchronized boolean leave(TableId id)
+    private synchronized boolean leave(TableId id, boolean keepsFile)
     {
         unopened.remove(id);
         hasUnopened = !unopened.isEmpty();
         Participation now = present.remove(id);
         if (now != null)
-            now.end();
+            now.end(keepsFile);
         return now != null;
     }
 

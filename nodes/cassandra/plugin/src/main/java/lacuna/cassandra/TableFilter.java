@@ -73,10 +73,10 @@ final class TableFilter
         this.report = options.mode == Mode.SHADOW ? new Report(options.sample) : null;
         this.backOff = new LookBackOff(options.mode == Mode.SHADOW ? 1 : options.backOff);
         this.ofReplicasOnly = options.ofReplicasOnly;
-        this.positions = options.mode == Mode.OFF ? null : RowPositions.of(table.metadata(), options.bucket);
-        UUID id = table.metadata.id.asUUID();
-        this.high = id.getMostSignificantBits();
-        this.low = named(id.getLeastSignificantBits(), positions == null ? 0 : positions.code());
+        this.positions = RowPositions.of(table.metadata(), options);
+        SavedFilter.Name name = SavedFilter.Name.of(table.metadata(), options);
+        this.high = name.high();
+        this.low = name.low();
     }
 
     /**
@@ -360,12 +360,13 @@ final class TableFilter
         });
     }
 
-    void drop()
+    /** Its file may stay for a filter of the same name, which is created next. */
+    void drop(boolean keepsFile)
     {
         if (!isDroppedNow())
             return;
         // Waits for a file that is being written, which proofs and writes must not wait for.
-        builds.contents.forget();
+        builds.contents.forget(keepsFile);
     }
 
     private synchronized boolean isDroppedNow()

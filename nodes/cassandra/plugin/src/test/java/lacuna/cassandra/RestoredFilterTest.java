@@ -21,6 +21,7 @@ public class RestoredFilterTest
 {
     private static final String TABLE = "k.guarded";
     private static final String[] TWO = { "k.one", "k.two" };
+    private static final String OPTIONS = "mode=safe bucket=16 learn_every=1 back_off=1";
     private static final int KEYS = 200;
     private static final int DELETED = 20;
     private static final String[] PROPERTIES = OnOneCluster.PROPERTIES;
@@ -145,6 +146,48 @@ public class RestoredFilterTest
         }
     }
 
+    /** The next filter takes the file of the one before, and reads what came since; another rate is another filter. */
+    @Test
+    public void optionsThatDoNotConcernTheFilterKeepIt() throws Exception
+    {
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("options-" + System.nanoTime());
+        try (Cluster running = new Cluster(work, 1).start(true, OFTEN))
+        {
+            cluster = running;
+            Node node = cluster.nodes.get(0);
+            Session own = cluster.session(node);
+            coordinators.addAll(List.of(own, own));
+            create(1);
+            for (int part = 0; part < 3; part++)
+            {
+                insert(50 * part, 50 * (part + 1));
+                cluster.flush("k");
+            }
+            takesPart();
+            Cluster.until("it is saved", () -> savedFilters(node) == 1);
+            assertEquals(3, WithFilters.counter(own, "sstables_loaded"));
+            // In no SSTable and in no file.
+            insert(150, KEYS);
+            cluster.schema(own, TakingPart.begin(TABLE, OPTIONS.replace("back_off=1", "back_off=2")));
+            Cluster.until("keys are skipped again", () -> WithFilters.isCounted(own, "reads_skipped", TABLE, 1_000_000));
+            assertEquals(1, WithFilters.counter(own, "filters_restored"));
+            assertTrue("what came since", WithFilters.counter(own, "sstables_loaded") <= 4);
+            areThere();
+            long before = WithFilters.counter(own, "sstables_loaded");
+            cluster.schema(own, TakingPart.begin(TABLE, OPTIONS + " rate=0.02"));
+            Cluster.until("keys are skipped again", () -> WithFilters.isCounted(own, "reads_skipped", TABLE, 1_000_000));
+            assertEquals("of the other rate", 1, WithFilters.counter(own, "filters_restored"));
+            assertTrue("all are read", WithFilters.counter(own, "sstables_loaded") > before);
+            areThere();
+        }
+    }
+
+    private void areThere()
+    {
+        for (int p = 0; p < KEYS; p++)
+            assertEquals("key " + p, 1, at(0, select(p), ConsistencyLevel.ONE));
+    }
+
     /** The stop may write no file, and a life before has left two that no table has. */
     @Test
     public void whatWasNotSavedIsReadAndLeftoversGo() throws Exception
@@ -176,8 +219,7 @@ public class RestoredFilterTest
             Cluster.until("leftovers are gone", () -> !Files.exists(ofDropped) && !Files.exists(ofCrash));
             assertTrue(Files.exists(saved));
             Cluster.until("keys are skipped again", () -> WithFilters.isCounted(own, "reads_skipped", TABLE, 1_000_000));
-            for (int p = 0; p < KEYS; p++)
-                assertEquals("key " + p, 1, at(0, select(p), ConsistencyLevel.ONE));
+            areThere();
         }
     }
 
@@ -233,7 +275,7 @@ public class RestoredFilterTest
 
     private void takesPart()
     {
-        cluster.schema(coordinators.get(0), TakingPart.begin(TABLE, "mode=safe bucket=16 learn_every=1 back_off=1"));
+        cluster.schema(coordinators.get(0), TakingPart.begin(TABLE, OPTIONS));
     }
 
     private void delete()
