@@ -153,7 +153,7 @@ struct Collected {
     keys: Keys,
     key_type: KeyType,
     sort: bool,
-    /// Whether nobody said that they are texts, and every one so far is a number.
+    /// Whether their type was not given, and every one so far is a number.
     may_be_numbers: bool,
 }
 
