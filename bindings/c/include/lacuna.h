@@ -316,11 +316,13 @@ LacunaStatus lacuna_builder_new_f64(const LacunaPlan *plan, LacunaBuilder **buil
 // As there.
 LacunaStatus lacuna_builder_new_bytes(const LacunaPlan *plan, LacunaBuilder **builder);
 
-// Adds a key, in any order; repeats count once. Ascending keys are not sorted again. One thread at a time.
+// Adds a key, in any order; repeats count once. Ascending keys are not sorted again. A builder that has refused a key does not
+// finish. One thread at a time.
 //
 // # Safety
 // `builder` came from `lacuna_builder_new_u64` and is not freed.
-LacunaStatus lacuna_builder_add_u64(LacunaBuilder *builder, uint64_t key);
+LacunaStatus lacuna_builder_add_u64(LacunaBuilder *builder,
+                                    uint64_t key);
 
 // As `lacuna_builder_add_u64`, to a builder of signed integers, days or moments.
 //

@@ -106,7 +106,7 @@ fn a_report_is_written_over_reports_alone() {
     let bench =
         |rest: &str| folder.lacuna(&format!("bench filters --filters bloom --quick {rest} --report ."));
     for (rest, said) in [
-        ("--keys rows.csv --queries points:50", "rows.csv is the file of the keys, which would be lost"),
+        ("--keys file:rows.csv --queries points:50", "rows.csv is the file of the keys, which would be lost"),
         (
             "--keys words.txt --queries file:rows.csv",
             "rows.csv is the file of the queries, which would be lost",

@@ -237,8 +237,8 @@ fn tables_that_are_no_clean_text_are_refused() {
             assert_eq!(error.kind(), ErrorKind::InvalidInput);
         }
     }
-    let sound = file("sound.csv", b"id,note\r\n\"1\",\"two\nlines\"\r\n2,5\" wide\r\n");
-    assert_eq!(read(&sound, "id").unwrap(), texts(&["1", "2"]));
+    let sound = file("sound.csv", b"id,note\r\n\"a1\",\"two\nlines\"\r\na2,5\" wide\r\n");
+    assert_eq!(read(&sound, "id").unwrap(), texts(&["a1", "a2"]));
 }
 
 /// The mark stands before the first cell of the first row, and nowhere else is it one.

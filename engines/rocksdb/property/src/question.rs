@@ -60,9 +60,9 @@ pub fn is_ordered_bytewise(comparator: &[u8]) -> bool {
     comparator.strip_prefix(TableFacts::BYTEWISE).is_some_and(|rest| rest.is_empty() || rest == b".u64ts")
 }
 
-/// Notes the name of a comparator that does not order keys by their bytes.
+/// Notes the name of a comparator that does not order keys by their bytes. Tables that are not block-based name none.
 pub(crate) fn note_comparator(comparator: &[u8], foreign: &OnceLock<String>) {
-    if !is_ordered_bytewise(comparator) {
+    if !comparator.is_empty() && !is_ordered_bytewise(comparator) {
         foreign.get_or_init(|| String::from_utf8_lossy(comparator).into_owned());
     }
 }

@@ -7,6 +7,7 @@ use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Touched, WriteSet};
 
 use super::Table;
+use crate::sql::database::Dialect;
 use crate::sql::domain_key;
 use crate::sql::schema::Schema;
 use crate::sql::select::Sql;
@@ -169,7 +170,11 @@ fn keeps_all(schema: &Schema, set: &WriteSet) -> Result<bool> {
     let (column, domain_type) = &schema.domains[set.domain()];
     let place = schema.column(column)?;
     for key in set.keys() {
-        let value = schema.fitted(place, domain_key::value(*domain_type, key)?);
+        let mut value = schema.fitted(place, domain_key::value(*domain_type, key)?);
+        // Only MariaDB makes another number of 0; elsewhere it is kept as any other.
+        if value == SqlValue::Integer(0) && schema.dialect != Some(Dialect::MariaDb) {
+            value = SqlValue::Integer(1);
+        }
         if !schema.keeps(place, &value) {
             return Ok(false);
         }

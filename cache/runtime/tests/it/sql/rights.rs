@@ -80,7 +80,7 @@ async fn caches_share_connections_and_nothing_else() {
 async fn tables_with_row_security_are_refused_where_it_applies() {
     let Some(server) = Postgres::start() else { return };
     let admin = prepared(&server).await;
-    let policy = "ALTER TABLE people ENABLE ROW LEVEL SECURITY; CREATE POLICY some ON people USING (age > 20); \
+    let policy = "ALTER TABLE people ENABLE ROW LEVEL SECURITY; CREATE POLICY grown ON people USING (age > 20); \
                   CREATE UNLOGGED TABLE notes (id BIGINT PRIMARY KEY, age BIGINT)";
     admin.run_sql(policy).await.unwrap();
     drop(admin.table(schema()).await.expect("it does not apply to superusers"));

@@ -36,13 +36,15 @@ enum Trouble {
 }
 
 impl From<Error> for Trouble {
-    fn from(_: Error) -> Self {
+    fn from(why: Error) -> Self {
+        println!("a step failed: {why}");
         Self::Fault
     }
 }
 
 impl From<WriteError> for Trouble {
-    fn from(_: WriteError) -> Self {
+    fn from(why: WriteError) -> Self {
+        println!("a step failed: {why}");
         Self::Fault
     }
 }
