@@ -64,6 +64,8 @@ pub struct NodeFilter {
     pub(crate) margins: MarkTable,
     /// Keys that it held when the next one found no place; 0 if each has.
     full_at: u64,
+    /// Keys that it held when it was given up.
+    given_up_at: u64,
     losses: Losses,
 }
 
@@ -77,7 +79,7 @@ impl NodeFilter {
     /// the shortest fingerprints, whatever the estimate says.
     pub(crate) fn within(capacity: u64, rate: f64, max_bytes: usize) -> Self {
         // At MIN_BITS, and the load that a table is filled to.
-        let max_keys = max_bytes as u64 / 10 * 9;
+        let max_keys = max_bytes.saturating_sub(size_of::<CuckooTable>()) as u64 / 10 * 9;
         if capacity > max_keys {
             return Self { any: Some(CuckooTable::new(max_keys, MIN_BITS)), ..Self::unknown() };
         }
@@ -87,7 +89,7 @@ impl NodeFilter {
     /// A filter that says "unknown" to everything.
     pub(crate) fn unknown() -> Self {
         let (dead, margins) = (MarkTable::default(), MarkTable::default());
-        Self { any: None, dead, margins, full_at: 0, losses: Losses::new() }
+        Self { any: None, dead, margins, full_at: 0, given_up_at: 0, losses: Losses::new() }
     }
 
     /// What has been lost of what it knew.
@@ -233,6 +235,11 @@ impl NodeFilter {
         }
     }
 
+    /// Keys that it held when it had to be given up, for want of memory or of a place for the next one; 0 if it knows its keys. Far fewer fit.
+    pub fn given_up_at(&self) -> u64 {
+        if self.is_unknown() { self.given_up_at } else { 0 }
+    }
+
     /// Bytes of memory.
     pub fn memory_bytes(&self) -> usize {
         self.any.as_ref().map_or(0, CuckooTable::memory_bytes) + self.mark_bytes()
@@ -251,7 +258,7 @@ impl NodeFilter {
     /// something else from now on: a forgotten mark would stay in them when its key is written again.
     pub(crate) fn shrink_to(&mut self, max_bytes: usize) -> bool {
         let has_changed = self.shorten_to(max_bytes);
-        let is_given_up = self.memory_bytes() > max_bytes && self.any.take().is_some();
+        let is_given_up = self.memory_bytes() > max_bytes && self.give_up();
         has_changed || is_given_up
     }
 
@@ -272,13 +279,19 @@ impl NodeFilter {
         has_changed
     }
 
+    /// Knows nothing from now on; `false` if it did not before.
+    fn give_up(&mut self) -> bool {
+        self.given_up_at = self.key_count().max(self.given_up_at);
+        self.any.take().is_some()
+    }
+
     /// A fingerprint that finds no place would be a "no" that is false: then the filter knows nothing any more.
     fn insert(&mut self, hash: u64) -> bool {
         match self.any.as_mut().map(|any| any.insert_mut(hash)) {
             Some(Ok(is_new)) => is_new,
             Some(Err(_)) => {
                 self.full_at = self.key_count();
-                self.any.take().is_some()
+                self.give_up()
             }
             None => false,
         }

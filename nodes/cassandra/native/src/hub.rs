@@ -361,6 +361,7 @@ fn number_of(filter: &NodeFilter, what: i64) -> i64 {
         #[expect(clippy::cast_possible_truncation, reason = "a rate is at most 1")]
         3 => (filter.rate() * 1e9) as u64,
         4 => u64::from(filter.is_unknown()),
+        6 => filter.given_up_at(),
         _ => filter.outgrown().unwrap_or(0),
     };
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -23,6 +23,34 @@ fn a_capped_filter_gets_coarser_and_then_says_unknown() {
     }
 }
 
+/// Whether it was written to or rebuilt: so its owner knows when another is worth a try.
+#[test]
+fn a_filter_that_was_given_up_says_how_many_keys_it_held() {
+    let mut pair = Pair::new(Config { max_table_bytes: 10_000, ..SAFE }, None);
+    let given_up_at = |pair: &Pair| pair.nodes[1].own_filter(TABLE).unwrap().given_up_at();
+    for is_rebuilt in [false, true] {
+        if is_rebuilt {
+            pair.nodes[1].begin_rebuild(TABLE, 4_000, 0.01);
+            (0..16_000).for_each(|key| pair.nodes[1].rebuild_key(TABLE, partition(key), None));
+            pair.nodes[1].finish_rebuild(TABLE);
+        } else {
+            assert_eq!(given_up_at(&pair), 0);
+            for key in 0..16_000 {
+                pair.nodes[1].write(TABLE, partition(key), None);
+            }
+        }
+        let held = given_up_at(&pair);
+        assert!((2_000..16_000).contains(&held), "{held} keys");
+        // Three quarters of them fit, even where the filter is made for a quarter more.
+        let left = held / 4 * 3;
+        pair.nodes[1].begin_rebuild(TABLE, left / 4 * 5, 0.01);
+        (0..left).for_each(|key| pair.nodes[1].rebuild_key(TABLE, partition(key), None));
+        pair.nodes[1].finish_rebuild(TABLE);
+        assert!(!pair.nodes[1].own_filter(TABLE).unwrap().is_unknown());
+        assert_eq!(given_up_at(&pair), 0);
+    }
+}
+
 #[test]
 fn one_table_may_take_less_than_others() {
     let other = lacuna_node_filters::TableId(8);

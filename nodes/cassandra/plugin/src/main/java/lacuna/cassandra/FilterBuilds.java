@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A filter that grows with its table has more false positives. One that holds more than twice as many keys as it was made for is
  * also built anew, so a table that began empty costs one build each time it has become two and a half times as large. One that was given up,
- * since its memory was too small, is built anew when there are half as many partitions as then.
+ * since its memory was too small, is built anew when there are three quarters as many keys as it held then.
  *
  * <p>A first build that fails is tried again when SSTables have changed, and after a while ({@link FailedBuilds}): until one succeeds, nothing
  * is skipped for what this node holds.
@@ -38,8 +38,12 @@ final class FilterBuilds
     private static final long MIN_CAPACITY = 4_096;
     /** Purged keys that are never worth a new filter. */
     private static final long SLACK = 256;
-    /** Of {@link TableFilter#number}: the capacity that the filter needs if it is outgrown, else 0. */
+    /** Of {@link TableFilter#number}: the names in the filter. */
+    private static final int KEYS = 0;
+    /** The capacity that the filter needs if it is outgrown, else 0. */
     private static final int NEEDED = 5;
+    /** The names that the filter held when it was given up; 0 while it knows them. */
+    private static final int GIVEN_UP_AT = 6;
     private static final int MAX_BUILDERS = 4;
     /** Builds and files of all tables that wait or run. */
     private static final AtomicInteger WAITING = new AtomicInteger();
@@ -72,8 +76,6 @@ final class FilterBuilds
     private volatile long worthATry;
     /** Names in the filter for each partition, since rows have names too: as it was when it was filled. */
     private volatile double namesPerPartition = 1;
-    /** About how many partitions there were when the filter was found to know nothing; 0 while it knows its keys. */
-    private volatile long givenUpAt;
 
     FilterBuilds(TableFilter filter)
     {
@@ -183,7 +185,6 @@ final class FilterBuilds
     /** Called about every second. */
     void lookAfter()
     {
-        noteGivenUp();
         growIfNeeded();
         if (first == FirstBuild.FAILED && failures.isDue(Exchange.now()))
             later(this::build);
@@ -228,21 +229,12 @@ final class FilterBuilds
         refill(Math.max(needed, capacity()));
     }
 
-    /** A filter that its memory was too small for does not count its keys, so a purge does not show in it. */
-    private void noteGivenUp()
-    {
-        if (!filter.isUnknown(null))
-            givenUpAt = 0;
-        else if (givenUpAt == 0)
-            givenUpAt = Math.max(1, partitions());
-    }
-
     private boolean isMostlyGone()
     {
-        if (givenUpAt > 0)
-            return 2 * partitions() < givenUpAt;
-        long names = filter.number(null, 0);
-        return names > 2 * namesPerPartition * partitions() + SLACK;
+        double left = namesPerPartition * partitions();
+        if (filter.isUnknown(null))
+            return 4 * left < 3 * filter.number(null, GIVEN_UP_AT);
+        return filter.number(null, KEYS) > 2 * left + SLACK;
     }
 
     private void refill()
@@ -268,8 +260,6 @@ final class FilterBuilds
             return;
         }
         worthATry = 0;
-        // One that is too large again is next tried at half of these partitions.
-        givenUpAt = 0;
         Lacuna.COUNTERS.filtersRebuilt.increment();
         // Acknowledgements and reads wait until other nodes know of the new filter.
         Exchange.wake();
@@ -286,8 +276,9 @@ final class FilterBuilds
             if (!filter.finish(finish))
                 return false;
             failures.end();
-            if (!filter.isUnknown(null))
-                namesPerPartition = Math.max(1.0 / filter.sample(), (double) filter.number(null, 0) / Math.max(1, partitions()));
+            // At least, of a filter that was given up: so the next try waits until a quarter of the partitions have gone.
+            long names = filter.number(null, filter.isUnknown(null) ? GIVEN_UP_AT : KEYS);
+            namesPerPartition = Math.max(1.0 / filter.sample(), (double) names / Math.max(1, partitions()));
             return true;
         }
         catch (Throwable unreadable)
