@@ -1,7 +1,5 @@
 //! What the catalogue of a database says of a table.
 
-use std::collections::BTreeSet;
-
 use lacuna_cache_protocol::{Error, Result};
 
 use super::columns::{Marked, columns};
@@ -147,15 +145,17 @@ impl Dialect {
             }
         }
     }
+}
 
-    /// Columns whose value the database generates if NULL (or 0) is inserted.
-    const fn counting_query(self) -> Option<&'static str> {
-        match self {
-            Self::Sqlite | Self::Postgres => None,
-            Self::MariaDb => Some(
-                "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
-                 AND EXTRA LIKE '%auto_increment%'",
-            ),
+/// Columns whose value the database generates if NULL (or, in MariaDB, 0) is inserted. PostgreSQL has them, too, but refuses NULL there.
+async fn counting(database: &dyn Database, name: &TableName, primary_key: &[String]) -> Result<Vec<String>> {
+    match database.dialect() {
+        Dialect::Postgres => Ok(Vec::new()),
+        Dialect::Sqlite => Ok(primary_key.to_vec()),
+        Dialect::MariaDb => {
+            let query = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
+                         AND EXTRA LIKE '%auto_increment%'";
+            Ok(names(ask(database, query, name).await?))
         }
     }
 }
@@ -207,10 +207,7 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
     let triggers = list(dialect.trigger_query()).await?;
     let cascades = list(dialect.cascade_query()).await?;
     let primary_key = list(dialect.primary_key_query()).await?;
-    let mut counting: BTreeSet<String> = primary_key.iter().cloned().collect();
-    if let Some(query) = dialect.counting_query() {
-        counting.extend(list(query).await?);
-    }
+    let counting = counting(database, &name, &primary_key).await?.into_iter().collect();
     let may_have_triggers = !triggers.is_empty() || !sees_triggers(database, &name).await?;
     let changes_itself = !changing.is_empty() || may_have_triggers;
     let marked = Marked { changing: changing.into_iter().collect(), counting };

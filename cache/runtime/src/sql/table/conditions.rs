@@ -47,7 +47,7 @@ impl Table {
         range: impl RangeBounds<V>,
     ) -> Result<Condition> {
         let (domain, interval) = (self.schema.domain_of(column)?, self.interval(column, range)?);
-        Ok(Condition { columns: self.schema.columns_mark(), domain, interval })
+        Ok(Condition { columns: self.columns_mark, domain, interval })
     }
 
     /// The rows for which any of these conditions holds, each once: those of the first condition in the order of
@@ -83,8 +83,7 @@ impl Table {
 
     /// The query of each condition; `None` for one whose range is empty.
     fn queries_of(&self, conditions: &[Condition]) -> Result<Vec<Option<Query>>> {
-        let columns = self.schema.columns_mark();
-        if conditions.iter().any(|condition| condition.columns != columns) {
+        if conditions.iter().any(|condition| condition.columns != self.columns_mark) {
             let message =
                 format!("a condition is not of {}: make it by its own `condition`", self.schema.table);
             return Err(Error::invalid_input(message));

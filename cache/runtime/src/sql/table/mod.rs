@@ -51,6 +51,8 @@ pub struct Table {
     table_rows: TableRows,
     dialect: Dialect,
     fingerprint: u64,
+    /// What the numbers of its registered columns mean.
+    columns_mark: u64,
     /// For callers that hold a lease: bulk loads and transactions.
     store: Arc<dyn GuardedStore>,
     /// The log of queries, if they are recorded.
@@ -71,19 +73,19 @@ impl Table {
         store: Arc<dyn GuardedStore>,
         registry: Arc<Registry>,
     ) -> Self {
-        let (fingerprint, log, selectivity) = (schema.fingerprint(), Arc::default(), Arc::default());
+        let (fingerprint, columns_mark) = (schema.fingerprint(), schema.columns_mark());
         let table_rows = TableRows::new(schema.clone());
-        let recognised = Arc::default();
         Self {
             requests,
             schema,
             table_rows,
             dialect,
             fingerprint,
+            columns_mark,
             store,
-            log,
-            selectivity,
-            recognised,
+            log: Arc::default(),
+            selectivity: Arc::default(),
+            recognised: Arc::default(),
             registry,
         }
     }

@@ -7,7 +7,6 @@ use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Touched, WriteSet};
 
 use super::Table;
-use crate::sql::database::Dialect;
 use crate::sql::domain_key;
 use crate::sql::schema::Schema;
 use crate::sql::select::Sql;
@@ -130,7 +129,7 @@ impl Table {
     /// function of the application does is not seen: settings that it changes must end with the function or the transaction.
     pub async fn execute(&self, touched: &[WriteSet], statements: Vec<Statement>) -> Result<(), WriteError> {
         checked_words(&statements)?;
-        self.send(sure_touched(&self.schema, touched)?, statements, Effect::Unknown).await
+        self.send(self.sure_touched(touched)?, statements, Effect::Unknown).await
     }
 
     /// An empty set of values of a registered column, for [`Table::execute`].
@@ -139,30 +138,30 @@ impl Table {
     /// `InvalidInput` for a column that is not registered.
     pub fn write_set(&self, column: &str) -> Result<WriteSet> {
         let domain = self.schema.domain_of(column)?;
-        let columns = self.schema.columns_mark();
-        Ok(WriteSet::new(domain, self.schema.domains[domain].1).of_columns(columns))
+        Ok(WriteSet::new(domain, self.schema.domains[domain].1).of_columns(self.columns_mark))
     }
-}
 
-/// What statements of the application touch, without columns of which only the database knows the order, or the value that it
-/// keeps: these are touched whole.
-///
-/// # Errors
-/// `InvalidInput` for a set that is not of this table.
-pub(super) fn sure_touched(schema: &Schema, touched: &[WriteSet]) -> Result<Vec<Touched>> {
-    let mut sure = Vec::new();
-    for set in touched {
-        let domain = schema.domains.get(set.domain());
-        if !domain.is_some_and(|(_, domain_type)| set.is_of(*domain_type, schema.columns_mark())) {
-            let message =
-                format!("a set of values is not of {}: make it by its own `write_set`", schema.table);
-            return Err(Error::invalid_input(message));
+    /// What statements of the application touch, without columns of which only the database knows the order, or the value that it
+    /// keeps: these are touched whole.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a set that is not of this table.
+    pub(super) fn sure_touched(&self, touched: &[WriteSet]) -> Result<Vec<Touched>> {
+        let schema = &self.schema;
+        let mut sure = Vec::new();
+        for set in touched {
+            let domain = schema.domains.get(set.domain());
+            if !domain.is_some_and(|(_, domain_type)| set.is_of(*domain_type, self.columns_mark)) {
+                let message =
+                    format!("a set of values is not of {}: make it by its own `write_set`", schema.table);
+                return Err(Error::invalid_input(message));
+            }
+            if schema.has_order_of(set.domain()) && keeps_all(schema, set)? {
+                sure.extend(set.touched());
+            }
         }
-        if schema.has_order_of(set.domain()) && keeps_all(schema, set)? {
-            sure.extend(set.touched());
-        }
+        Ok(sure)
     }
-    Ok(sure)
 }
 
 /// Whether the database keeps each value of the set as it is.
@@ -170,11 +169,7 @@ fn keeps_all(schema: &Schema, set: &WriteSet) -> Result<bool> {
     let (column, domain_type) = &schema.domains[set.domain()];
     let place = schema.column(column)?;
     for key in set.keys() {
-        let mut value = schema.fitted(place, domain_key::value(*domain_type, key)?);
-        // Only MariaDB makes another number of 0; elsewhere it is kept as any other.
-        if value == SqlValue::Integer(0) && schema.dialect != Some(Dialect::MariaDb) {
-            value = SqlValue::Integer(1);
-        }
+        let value = schema.fitted(place, domain_key::value(*domain_type, key)?);
         if !schema.keeps(place, &value) {
             return Ok(false);
         }

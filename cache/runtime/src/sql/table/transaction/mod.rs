@@ -28,7 +28,7 @@ use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Form, Interval, Query, Stamps, Touched, Write, WriteSet};
 
 use super::Table;
-use super::range::{checked_words, sure_touched};
+use super::range::checked_words;
 use super::row::RowWrite;
 use crate::owner::WriteError;
 use crate::sql::asking::{Answer, Question};
@@ -336,7 +336,7 @@ impl Transaction {
         statements: Vec<Statement>,
     ) -> Result<(), WriteError> {
         checked_words(&statements)?;
-        self.run(table, &sure_touched(&table.schema, touched)?, statements).await
+        self.run(table, &table.sure_touched(touched)?, statements).await
     }
 
     /// Makes it durable: every later read shows all of it.
