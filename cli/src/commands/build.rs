@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use lacuna_base::{
-    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Envelope, Error, Result as CoreResult, Sealed, Secret,
-    SortedKeys,
+    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Envelope, Error, KeyStatistics, Result as CoreResult, Sealed,
+    Secret, SortedKeys,
 };
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_workload::{Kept, KeyType, Keys, Queries, QueryInput, TypedKeys, Want};
@@ -186,7 +186,8 @@ fn warning<K: DesignKey + ?Sized>(
     keys: SortedKeys<'_, K>,
     plan: &BuildPlan<K>,
 ) -> Option<String> {
-    let (plan, about) = match plan.sample().is_empty() {
+    let is_assumed = KeyStatistics::new(keys, plan).queries().is_empty();
+    let (plan, about) = match is_assumed {
         true => (plan.clone().with_sample(Arc::new(K::assumed(keys))), "points and short ranges"),
         false => (plan.clone(), "the queries of the sample"),
     };

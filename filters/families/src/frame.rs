@@ -7,6 +7,7 @@
 
 use std::fmt::Debug;
 
+use lacuna_base::testing::cross;
 use lacuna_base::{Envelope, Error, KeySpaceId, PlaceMap, Result, SortedKeys, U64Range, Window};
 
 use crate::kind::Kind;
@@ -121,6 +122,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
         let prefix_start = prefix_end.checked_sub(prefix_bytes).ok_or_else(cut)?;
         let (before, section) = rest.split_at(prefix_start);
         if width == 0 {
+            cross("strings: place map");
             PlaceMap::new(section).ok_or_else(|| Error::corrupt("the place map does not open"))?;
         }
         let has_points = width == 0 || width & BESIDE_POINTS != 0;

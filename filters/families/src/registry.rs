@@ -29,7 +29,7 @@ pub fn spec<K: DesignKey + ?Sized>(text: &str) -> Result<Box<dyn DynSpec<K>>> {
 }
 
 /// The prediction for the filter that `text` names over `keys`, for the sample of `plan`, without building it; for
-/// `auto`, its choice.
+/// `auto`, its choice, and for assumed queries if no sampled one is empty.
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, Sample, SortedKeys};
@@ -53,8 +53,7 @@ pub fn predict<K: DesignKey + ?Sized>(
 ) -> Result<Prediction> {
     let mut text = SpecText::parse(text)?;
     if AutoSpec::is_named(&text) {
-        let design = AutoSpec::from_text(&mut text)?.design(keys, plan)?;
-        return Ok(design.candidates()[0].prediction);
+        return AutoSpec::from_text(&mut text)?.design(keys, plan)?.prediction();
     }
     table::predict::<Families, K>(text, keys, plan)
 }

@@ -33,6 +33,8 @@ const POINTS_ALONE: f64 = 0.75;
 const POINT_BITS: f64 = 12.5;
 const BODY_BITS: f64 = 7.5;
 const MIN_POINT_BITS: f64 = 4.0;
+/// What the trailer has a number for.
+const MAX_POINT_BYTES: usize = u32::MAX as usize;
 
 /// The choice for one file.
 #[derive(Debug)]
@@ -64,7 +66,7 @@ impl<'a> StringChoice<'a> {
         PlaceMap::set_bits(&mut map, bits);
         let is_worth_it = through_map < queries.cost_through(plain.window, body_bits, point_rate);
         #[expect(clippy::cast_possible_truncation, reason = "less than the payload")]
-        let point_bytes = (point_bits * keys.len() as f64 / 8.0) as usize;
+        let point_bytes = ((point_bits * keys.len() as f64 / 8.0) as usize).min(MAX_POINT_BYTES);
         Self { map: is_worth_it.then_some(map), point_bytes, point_rate, ..plain }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A filter of the wrong family, of too few bits, or with a codec that hides what tells keys apart costs its memory and
 //! answers "maybe": nothing fails, and nothing shows it. So each new filter is asked the sampled queries that it should
-//! deny, or where none were sampled points and short ranges between its keys, and is counted if it denies less than
+//! deny, or where none of them is sampled points and short ranges between its keys, and is counted if it denies less than
 //! half of them.
 //!
 //! Cost: one copy of the filter, and at most 1,024 questions.
@@ -26,7 +26,8 @@ pub(crate) fn hardly_answers<K: GuardKey + ?Sized>(
     keys: SortedKeys<'_, K>,
     plan: BuildPlan<K>,
 ) -> Option<String> {
-    let (plan, about) = match plan.sample().is_empty() {
+    let is_assumed = KeyStatistics::new(keys, &plan).queries().is_empty();
+    let (plan, about) = match is_assumed {
         true => (plan.with_sample(Arc::new(K::assumed(keys))), "points and short ranges"),
         false => (plan, "the sampled queries"),
     };

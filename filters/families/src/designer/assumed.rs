@@ -1,4 +1,4 @@
-//! The queries that are assumed where there is no sample.
+//! The queries that are assumed where no sample decides.
 //!
 //! Half of them are single keys, half short ranges of 2 to 32; half of either start anywhere between the smallest and the
 //! largest key, half within 32 after a key. Over byte strings, lengths and distances are counted in the eight bytes after the
@@ -6,14 +6,44 @@
 //! of another.
 
 use lacuna_base::hash::{IntegerHasher, reduce};
-use lacuna_base::{Sample, SortedKeys, Window};
+use lacuna_base::{KeySpace, KeyStatistics, Sample, SortedKeys, Window};
 
 use crate::frame::window_for;
 use crate::statistics::place_in;
 use crate::string_choice::is_seen_whole;
 
 /// In a sentence, for reports.
-pub(crate) const ASSUMPTION: &str = "no sample: half points, half ranges of 2 to 32 keys; half of either anywhere, half within 32 after a key";
+pub(crate) const ASSUMPTION: &str =
+    "half points, half ranges of 2 to 32 keys; half of either anywhere, half within 32 after a key";
+
+/// Why queries are assumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Assumed {
+    NoSample,
+    /// Each sampled query holds a key, so that none shows what a filter should deny.
+    NoneEmpty,
+    /// The filter is to be good for any queries, not for the sampled ones.
+    AnyQueries,
+}
+
+impl Assumed {
+    /// Why these queries do not decide; `None` if they do.
+    pub(crate) fn instead_of<K: KeySpace + ?Sized>(known: &KeyStatistics<'_, K>) -> Option<Self> {
+        match (known.plan().sample().is_empty(), known.queries().is_empty()) {
+            (true, _) => Some(Self::NoSample),
+            (false, true) => Some(Self::NoneEmpty),
+            (false, false) => None,
+        }
+    }
+
+    pub(crate) const fn in_words(self) -> &'static str {
+        match self {
+            Self::NoSample => "no sample",
+            Self::NoneEmpty => "each sampled query holds a key",
+            Self::AnyQueries => "whatever is sampled",
+        }
+    }
+}
 
 /// Most queries drawn, and queries for each key where there are few; those that hold a key are left out later.
 const MAX: u64 = 1_600;

@@ -8,8 +8,8 @@ use lacuna_base::{
     BuildPlan, ErrorKind, KeyStatistics, Prediction, RangeFilter as _, Result, Sample, Sealed, SortedKeys,
 };
 
-use super::assumed::ASSUMPTION;
-use super::candidates::DesignKey;
+use super::assumed::{ASSUMPTION, Assumed};
+use super::candidates::{CandidateSpec, DesignKey};
 use super::search::{DesignRules, Ranking, WORTHWHILE_NS, rank};
 use crate::kind::Kind;
 
@@ -20,6 +20,10 @@ const BY_BOUNDS: &str =
 /// What it means that a plan has a secret, in a sentence.
 const UNDER_A_SECRET: &str =
     "under the plan's secret: the rates hold for queries of those who know all but it";
+
+fn with_assumed<K: DesignKey + ?Sized>(keys: SortedKeys<'_, K>, plan: &BuildPlan<K>) -> BuildPlan<K> {
+    plan.clone().with_sample(Arc::new(K::assumed(keys)))
+}
 
 /// A spec with its prediction.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,7 +44,7 @@ pub struct Candidate {
 /// The measured rate and size of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// Share of "maybe" among the empty queries of the sample.
+    /// Share of "maybe" among the empty queries that it was asked.
     pub rate: f64,
     /// Size of the payload.
     pub payload_bytes: usize,
@@ -53,7 +57,8 @@ pub struct Design<'a, K: DesignKey + ?Sized> {
     plan: &'a BuildPlan<K>,
     rules: DesignRules,
     query_count: usize,
-    is_assumed: bool,
+    /// Why predictions are made for assumed queries, if they are.
+    assumed: Option<Assumed>,
     pub(super) ranking: Ranking<K>,
     candidates: Vec<Candidate>,
 }
@@ -64,14 +69,15 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         plan: &'a BuildPlan<K>,
         rules: DesignRules,
     ) -> Result<Self> {
-        let is_assumed = plan.sample().is_empty();
-        let assumed = is_assumed || rules.is_robust;
-        let assumed = assumed.then(|| plan.clone().with_sample(Arc::new(K::assumed(keys))));
-        let known = KeyStatistics::new(keys, assumed.as_ref().unwrap_or(plan));
+        let assumed_plan;
+        let sampled = KeyStatistics::new(keys, plan);
+        let assumed = Assumed::instead_of(&sampled).or(rules.is_robust.then_some(Assumed::AnyQueries));
+        assumed_plan = assumed.map(|_| with_assumed(keys, plan));
+        let known = assumed_plan.as_ref().map_or(sampled, |plan| KeyStatistics::new(keys, plan));
         let ranking = rank(&known, &rules, WORTHWHILE_NS)?;
         let candidates = ranking.iter().map(|(candidate, _)| candidate.clone()).collect();
         let query_count = known.queries().len();
-        Ok(Self { keys, plan, rules, query_count, is_assumed, ranking, candidates })
+        Ok(Self { keys, plan, rules, query_count, assumed, ranking, candidates })
     }
 
     /// The candidates that were modelled, cheapest first; families that could not win are not among them.
@@ -79,9 +85,27 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         &self.candidates
     }
 
-    /// The assumption about the queries, if there is no sample.
-    pub(crate) fn assumption(&self) -> Option<&'static str> {
-        self.is_assumed.then_some(ASSUMPTION)
+    /// The assumption about the queries, and why it is made; `None` if the sample decides.
+    pub(crate) fn assumption(&self) -> Option<String> {
+        self.assumed.map(|why| format!("{}: {ASSUMPTION}", why.in_words()))
+    }
+
+    /// What is predicted for the filter that is built: for the empty queries of the sample if it has any.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` if none fits.
+    pub(crate) fn prediction(&self) -> Result<Prediction> {
+        let known = KeyStatistics::new(self.keys, self.plan);
+        match (self.ranking.first(), self.assumed) {
+            (Some((_, spec)), Some(Assumed::AnyQueries)) => spec.predict(&known),
+            (Some((candidate, _)), _) => Ok(candidate.prediction),
+            (None, _) => self.smallest(&known).predict(&known),
+        }
+    }
+
+    /// Only robust families can all be too large. The first of the table is Grafite, the smallest of them, and says what it needs.
+    fn smallest(&self, known: &KeyStatistics<'_, K>) -> Box<dyn CandidateSpec<K>> {
+        (K::candidate_families().0.swap_remove(0).specs)(known, &self.rules).swap_remove(0)
     }
 
     /// Empty queries that the predictions are made for.
@@ -110,21 +134,19 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
                 built => return built,
             }
         }
-        // Only robust families can all be too large. The first of the table is Grafite, the smallest of them, and says
-        // what it needs.
-        let known = KeyStatistics::new(self.keys, &plan);
-        let smallest = K::candidate_families().0.swap_remove(0);
-        (smallest.specs)(&known, &self.rules)[0].build(self.keys, &plan)
+        self.smallest(&KeyStatistics::new(self.keys, &plan)).build(self.keys, &plan)
     }
 
-    /// Builds every candidate and asks it the sample's empty queries, in the order of [`candidates`](Self::candidates);
+    /// Builds every candidate and asks it the sample's empty queries, or the assumed ones if it has none, in the order of [`candidates`](Self::candidates);
     /// `None` for one that does not fit. Takes as long as building them all.
     ///
     /// # Errors
     /// Any error of building except `BudgetTooSmall`.
     pub fn measure(&self) -> Result<Vec<Option<Measured>>> {
-        let assumed = self.is_assumed.then(|| self.plan.clone().with_sample(Arc::new(K::assumed(self.keys))));
-        let known = KeyStatistics::new(self.keys, assumed.as_ref().unwrap_or(self.plan));
+        let assumed_plan;
+        let sampled = KeyStatistics::new(self.keys, self.plan);
+        assumed_plan = Assumed::instead_of(&sampled).map(|_| with_assumed(self.keys, self.plan));
+        let known = assumed_plan.as_ref().map_or(sampled, |plan| KeyStatistics::new(self.keys, plan));
         let measure = |sealed: Sealed| {
             let payload_bytes = sealed.payload().len();
             let filter = crate::open::<K, _>(sealed)?;
@@ -132,7 +154,7 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
                 K::range(std::ops::Bound::Included(query.lo), std::ops::Bound::Included(query.hi))
             });
             let maybes = ranges.filter(|range| filter.may_contain_range(*range)).count();
-            Ok(Measured { rate: maybes as f64 / self.query_count.max(1) as f64, payload_bytes })
+            Ok(Measured { rate: maybes as f64 / known.queries().len().max(1) as f64, payload_bytes })
         };
         let plan = self.build_plan();
         let measured = self.ranking.iter().map(|(_, spec)| match spec.build(self.keys, &plan) {
@@ -174,7 +196,7 @@ impl<K: DesignKey + ?Sized> fmt::Debug for Design<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Design")
             .field("candidates", &self.candidates)
-            .field("is_assumed", &self.is_assumed)
+            .field("assumed", &self.assumed)
             .finish_non_exhaustive()
     }
 }

@@ -175,13 +175,48 @@ fn robust_designs_keep_a_bound() {
     }
 }
 
+/// However few queries are sampled, long as no robust filter can deny them: of each of them is told what it is.
+#[test]
+fn a_robust_design_is_measured_and_predicted_by_the_sample() {
+    for queries in ["uniform:10:1048576-2097152", "uniform:2k:1048576-2097152"] {
+        let (keys, plan) = integers(&workload("uniform:20k", queries), 4.0);
+        let keys = SortedKeys::integers(&keys).expect("ascending");
+        let design = AutoSpec::robust().design(keys, &plan).expect("fits");
+        assert!(design.to_string().contains("whatever is sampled: half points"), "{design}");
+        let measured = design.measure().expect("built")[0].expect("fits").rate;
+        assert!(measured > 0.9 && measured <= 1.0, "{queries}: {measured}");
+        let predicted = crate::predict::<u64>("auto:robust", keys, &plan).expect("fits").rate;
+        assert!(
+            (predicted - measured).abs() < 0.1,
+            "{queries}: {predicted} is predicted, {measured} measured"
+        );
+    }
+}
+
+/// Queries that find something show nothing of what a filter should deny.
+#[test]
+fn a_sample_without_an_empty_query_decides_nothing() {
+    let (keys, without) = integers(&workload("uniform:5k", "points:1"), 10.0);
+    let without = without.with_sample(Arc::default());
+    let mut found = Sample::new();
+    keys.iter().step_by(10).for_each(|&key| found.push(key, key));
+    let plan = without.clone().with_sample(Arc::new(found));
+    let sorted = SortedKeys::integers(&keys).expect("ascending");
+    let [design, assumed] = [&plan, &without].map(|plan| AutoSpec::new().design(sorted, plan).expect("fits"));
+    assert!(design.query_count() > 1_000);
+    assert_eq!(design.candidates(), assumed.candidates());
+    assert!(design.to_string().contains("each sampled query holds a key: half points"), "{design}");
+    let predicted = crate::predict::<u64>("auto", sorted, &plan).expect("fits");
+    assert_eq!(predicted, assumed.candidates()[0].prediction);
+}
+
 #[test]
 fn without_a_sample_the_assumption_is_stated() {
     let (keys, _) = integers(&workload("uniform:5k", "points:1"), 10.0);
     let keys = SortedKeys::integers(&keys).expect("ascending");
     let blind = plan(Sample::new(), 12.0);
     let design = AutoSpec::new().design(keys, &blind).expect("fits");
-    assert!(design.to_string().contains(design.assumption().expect("there is no sample")));
+    assert!(design.to_string().contains(&design.assumption().expect("there is no sample")));
     assert!(design.query_count() > 1_000);
     assert!(
         !["bucketing", "surf"].contains(&design.candidates()[0].kind.name()),

@@ -1,6 +1,6 @@
 //! Parameters of the ribbon filter.
 
-use lacuna_base::Result;
+use lacuna_base::{Error, Result};
 
 use super::builder::write_body;
 use super::codec::{MAX_BLOCK_LOG2, MAX_PLANES, VERSION};
@@ -96,8 +96,21 @@ impl RibbonSpec {
     }
 }
 
-/// Lengths of sampled ranges that are looked at.
+/// Sampled ranges that are looked at, and lengths of empty ones among them.
+const MAX_RANGES: usize = 20_000;
 const MAX_LENGTHS: usize = 1_000;
+
+/// Lengths of the ranges that a filter of these keys is asked for and should deny: those without a key, between the smallest and the largest.
+fn empty_lengths(keys: &[u64], ranges: &[(u64, u64)]) -> Vec<f64> {
+    let is_inside = |&&(lo, hi): &&(u64, u64)| {
+        let next = keys.partition_point(|&key| key < lo);
+        next > 0 && keys.get(next).is_some_and(|&key| key > hi)
+    };
+    let looked_at = ranges.iter().step_by(ranges.len().div_ceil(MAX_RANGES).max(1));
+    let lengths: Vec<f64> = looked_at.filter(is_inside).map(|(lo, hi)| (hi - lo) as f64 + 1.0).collect();
+    let step = lengths.len().div_ceil(MAX_LENGTHS).max(1);
+    lengths.into_iter().step_by(step).collect()
+}
 
 impl IntegerSpec for RibbonSpec {
     const VERSION: u16 = VERSION;
@@ -121,15 +134,8 @@ impl IntegerSpec for RibbonSpec {
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
         let ranges = if self.is_unsampled { Vec::new() } else { (order.sample_ranges)() };
-        let step = ranges.len().div_ceil(MAX_LENGTHS).max(1);
-        let lengths = ranges.iter().step_by(step).map(|(lo, hi)| (hi - lo) as f64 + 1.0);
-        write_body(
-            *self,
-            keys,
-            max_bytes,
-            order.hashing(keys, self.wants_secret),
-            &lengths.collect::<Vec<_>>(),
-        )
+        let lengths = empty_lengths(keys, &ranges);
+        write_body(*self, keys, max_bytes, order.hashing(keys, self.wants_secret), &lengths)
     }
 }
 
@@ -146,13 +152,19 @@ impl FilterFamily for RibbonSpec {
     type OverStrings<B: FilterBytes> = WindowedFilter<B, Ribbon>;
 
     fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self {
+        let read = Self {
             is_unsampled: spec.take_flag(UNSAMPLED),
             wants_secret: spec.take_flag(SECRET),
             block_log2: spec.take("block", 0, MAX_BLOCK_LOG2)?,
             planes: spec.take("planes", 1, MAX_PLANES)?,
             window: spec.take("window", 1, 32)?,
             min_layer: spec.take("layer", 1, u32::MAX)?,
-        })
+        };
+        match (read.block_log2, read.planes) {
+            (Some(block), Some(planes)) if block > planes => Err(Error::invalid_input(format!(
+                "ribbon:block={block},planes={planes} leaves no plane for check bits: give at least as many planes as the block has bits"
+            ))),
+            _ => Ok(read),
+        }
     }
 }

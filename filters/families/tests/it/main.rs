@@ -5,4 +5,5 @@ static ALLOCATOR: lacuna_testkit::CountingAllocator = lacuna_testkit::CountingAl
 
 mod conformance;
 mod golden;
+mod place_maps;
 mod small_sets;
