@@ -80,6 +80,25 @@ impl Budget {
         }
     }
 
+    /// The same with `bytes` on top, whatever the number of keys, in place of those that it has.
+    ///
+    /// ```
+    /// use lacuna_base::Budget;
+    ///
+    /// let budget = Budget::for_rate(0.01, 64)?;
+    /// assert_eq!(Budget::bits_per_key(budget.as_bits_per_key())?.with_extra_bytes(budget.extra_bytes()), budget);
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_extra_bytes(self, bytes: usize) -> Self {
+        Self { beside: bytes, ..self }
+    }
+
+    /// The bytes beside the bits per key and the [fixed](Self::FIXED_BYTES) ones: 0, or 32 if it was made [for a rate](Self::for_rate).
+    pub fn extra_bytes(self) -> usize {
+        self.beside
+    }
+
     /// The bits per key as given.
     pub fn as_bits_per_key(self) -> f64 {
         self.bits_per_key

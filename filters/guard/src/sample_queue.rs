@@ -47,8 +47,8 @@ impl<K: SampleKey + ?Sized> SampleQueue<K> {
         Self::with_capacity(Self::CAPACITY, Self::EVERY)
     }
 
-    /// A queue of `capacity` queries, one in `every` taken; zero counts as one. Takes its memory now, except that
-    /// of byte strings.
+    /// A queue of `capacity` queries, one in `every` taken; zero counts as one. Takes the memory of at most
+    /// 20,000 now, except that of byte strings.
     pub(crate) fn with_capacity(capacity: usize, every: u64) -> Self {
         let capacity = capacity.max(1);
         Self {
@@ -56,7 +56,7 @@ impl<K: SampleKey + ?Sized> SampleQueue<K> {
             dropped: AtomicU64::new(0),
             every: every.max(1),
             capacity,
-            ring: Mutex::new(VecDeque::with_capacity(capacity)),
+            ring: Mutex::new(VecDeque::with_capacity(capacity.min(Self::CAPACITY))),
         }
     }
 

@@ -17,7 +17,7 @@ const DEFAULT_FALLBACK: &str = "bucketing";
 
 /// A family, its budget, the codec and the seed; or nothing at all.
 ///
-/// The text is `off`, or `FAMILY[@BITS]` followed by any of `codec=`, `seed=`, `cap=` (bits per key a filter may grow
+/// The text is `off`, or `FAMILY[@BITS[+BYTES]]`, with bytes on top of the bits per key, followed by any of `codec=`, `seed=`, `cap=` (bits per key a filter may grow
 /// to when its family needs more than asked) and `fallback=` (the family tried after that, or `none`). `auto@BITS`, or
 /// `auto:price=NS@BITS` with what a needless read costs, chooses a family for each file by its keys and the sample.
 ///
@@ -76,17 +76,21 @@ impl GuardSpec {
     pub fn parse(text: &str) -> Result<Self> {
         let mut words = text.split_whitespace();
         let head = words.next().unwrap_or_default();
-        let (family, bits) = match head.rsplit_once('@') {
-            Some((family, bits)) => (family, number(bits)?),
-            None => (head, DEFAULT_BITS_PER_KEY),
+        let (family, budget) = match head.rsplit_once('@') {
+            Some((family, budget)) => (family, self::budget(budget)?),
+            None => (head, Budget::bits_per_key(DEFAULT_BITS_PER_KEY)?),
         };
         let mut spec = match family {
             "off" => Self::off(),
-            family => Self::named(family.to_owned(), Budget::bits_per_key(bits)?),
+            family => Self::named(family.to_owned(), budget),
         };
-        let mut cap = None;
+        let (mut cap, mut seen) = (None, Vec::new());
         for word in words {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            if seen.contains(&name) {
+                return Err(wrong(word, "each word once"));
+            }
+            seen.push(name);
             match name {
                 "codec" => spec.codec = GuardCodec::parse(value)?,
                 "seed" => spec.seed = value.parse().map_err(|_| wrong(word, "seed=WHOLE_NUMBER"))?,
@@ -107,7 +111,9 @@ impl GuardSpec {
         Self {
             family: Some(family),
             budget,
-            cap: Budget::bits_per_key(cap).expect("above the budget, and at most the largest there is"),
+            cap: Budget::bits_per_key(cap)
+                .expect("above the budget, and at most the largest there is")
+                .with_extra_bytes(budget.extra_bytes()),
             fallback: Some(DEFAULT_FALLBACK.to_owned()),
             codec: GuardCodec::bytes(),
             seed: 0,
@@ -188,7 +194,7 @@ impl GuardSpec {
     /// # Errors
     /// `InvalidInput` unless it is at least the budget and at most 128.
     pub fn with_cap(mut self, bits_per_key: f64) -> Result<Self> {
-        self.cap = Budget::bits_per_key(bits_per_key)?;
+        self.cap = Budget::bits_per_key(bits_per_key)?.with_extra_bytes(self.budget.extra_bytes());
         if self.cap < self.budget {
             return Err(wrong(&format!("cap={bits_per_key}"), "a cap of at least the budget"));
         }
@@ -216,9 +222,12 @@ impl GuardSpec {
         if key_count == 0 {
             return Some(self.clone());
         }
-        // A payload may take 64 bytes and a rounded-up byte beyond its bits.
-        let bits = sealed_bytes.saturating_sub(ENVELOPE_BYTES + 65) as f64 * 8.0 / key_count as f64;
-        let max = Budget::bits_per_key(bits.min(Budget::MAX_BITS_PER_KEY)).ok()?;
+        // A payload may take its fixed bytes and a rounded-up one beyond its bits.
+        let beside = self.budget.payload_bytes(0) + 1;
+        let bits = sealed_bytes.saturating_sub(ENVELOPE_BYTES + beside) as f64 * 8.0 / key_count as f64;
+        let max = Budget::bits_per_key(bits.min(Budget::MAX_BITS_PER_KEY))
+            .ok()?
+            .with_extra_bytes(self.budget.extra_bytes());
         let lower = |budget: Budget| if budget <= max { budget } else { max };
         Some(Self { budget: lower(self.budget), cap: lower(self.cap), ..self.clone() })
     }
@@ -279,6 +288,14 @@ fn number(text: &str) -> Result<f64> {
     text.parse().map_err(|_| wrong(text, "a number of bits per key"))
 }
 
+/// Bits per key, and after a `+` bytes on top of them.
+fn budget(text: &str) -> Result<Budget> {
+    let (bits, bytes) = text.split_once('+').unwrap_or((text, "0"));
+    let bytes =
+        bytes.parse().map_err(|_| wrong(text, "bits per key, and after a `+` a whole number of bytes"))?;
+    Ok(Budget::bits_per_key(number(bits)?)?.with_extra_bytes(bytes))
+}
+
 fn wrong(word: &str, wanted: &str) -> Error {
     Error::invalid_input(format!("`{word}` in a guard spec is not understood; give {wanted}"))
 }
@@ -296,7 +313,15 @@ impl fmt::Display for GuardSpec {
         let Some(family) = self.family() else { return write!(f, "off codec={}", self.codec) };
         let (bits, cap) = (self.budget.as_bits_per_key(), self.cap.as_bits_per_key());
         let fallback = self.fallback().unwrap_or("none");
-        write!(f, "{family}@{bits} codec={} seed={} cap={cap} fallback={fallback}", self.codec, self.seed)
+        let bytes = match self.budget.extra_bytes() {
+            0 => String::new(),
+            bytes => format!("+{bytes}"),
+        };
+        write!(
+            f,
+            "{family}@{bits}{bytes} codec={} seed={} cap={cap} fallback={fallback}",
+            self.codec, self.seed
+        )
     }
 }
 
@@ -310,6 +335,7 @@ mod tests {
             "bloom@10 codec=bytes seed=0 cap=20 fallback=bucketing",
             "bucketing@2.5 codec=composite:4,6 seed=9 cap=2.5 fallback=none",
             "auto:price=5000000@14 codec=bytes seed=0 cap=28 fallback=bucketing",
+            "grafite@14.875+32 codec=fixed_be:8 seed=0 cap=29.75 fallback=bucketing",
             "off codec=fixed_be:4",
         ] {
             assert_eq!(GuardSpec::parse(text).unwrap().to_string(), text);
@@ -318,9 +344,19 @@ mod tests {
 
     #[test]
     fn wrong_words_are_refused() {
-        for text in
-            ["", "bloom@x", "bloom@0", "bloom@129", "bloom cap=2", "bloom seed=x", "bloom colour=red", "zzz"]
-        {
+        for text in [
+            "",
+            "bloom@x",
+            "bloom@0",
+            "bloom@129",
+            "bloom@10+x",
+            "bloom@10+",
+            "bloom cap=2",
+            "bloom seed=x",
+            "bloom seed=1 seed=1",
+            "bloom colour=red",
+            "zzz",
+        ] {
             assert!(GuardSpec::parse(text).is_err(), "{text}");
         }
         assert!(GuardSpec::parse("bloom@10 fallback=zzz").is_err());
@@ -370,6 +406,22 @@ mod tests {
         assert_eq!(spec.limited_to(2_129, 1_000).unwrap().cap().as_bits_per_key(), 16.0);
         assert_eq!(spec.limited_to(1 << 20, 1_000).unwrap(), spec);
         assert!(spec.limited_to(129, 1_000).is_none());
+    }
+
+    #[test]
+    fn a_budget_for_a_rate_is_kept_whole() {
+        let budget = Budget::for_rate(0.01, 64).unwrap();
+        let spec = GuardSpec::new(lacuna_families::GrafiteSpec::new(), budget);
+        assert_eq!(spec.to_string().parse::<GuardSpec>().unwrap(), spec);
+        let same = spec.clone().with_cap(budget.as_bits_per_key()).unwrap();
+        assert_eq!((same.budget(), same.cap()), (budget, budget));
+        for key_count in [1, 100, 1_000, 5_001] {
+            for bytes in (150..20_000).step_by(77) {
+                let limited = spec.limited_to(bytes, key_count);
+                let taken = limited.map_or(0, |limited| limited.sealed_bytes(key_count));
+                assert!(taken <= bytes, "{taken} of {bytes} bytes for {key_count} keys");
+            }
+        }
     }
 
     #[test]

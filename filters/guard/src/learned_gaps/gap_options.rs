@@ -4,9 +4,10 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GapOptions {
-    /// Memory for the gaps of all files and the queue of hints together. Taken file by file.
+    /// Memory for the gaps of all files and the queue of hints together. Taken file by file. What is less than the queue takes, some
+    /// KiB for each hint, leaves room for no gap.
     pub memory_bytes: usize,
-    /// Memory for the gaps of one file.
+    /// Memory for the gaps of one file: at most 1 GiB, and what there is for all of them.
     pub memory_bytes_per_file: usize,
     /// Memory of the background for indexes of files, apart from `memory_bytes`.
     pub index_cache_bytes: usize,

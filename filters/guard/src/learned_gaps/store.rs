@@ -34,6 +34,8 @@ use crate::learned_gaps::tag_index::{INDEX_BYTES, TagIndex};
 pub struct LearnedGaps {
     codec: GuardCodec,
     options: GapOptions,
+    /// Bytes for the gaps of one file.
+    per_file: usize,
     places: Box<[Place]>,
     index: TagIndex,
     files: Mutex<Files>,
@@ -63,15 +65,22 @@ struct Tenant {
     lease: u64,
 }
 
+/// Most bytes for the gaps of one file, whatever is asked for: they are taken at once.
+const MAX_FILE_BYTES: usize = 1 << 30;
+/// Most files that have gaps at a time.
+const MAX_PLACES: usize = 1 << 18;
+
 /// Bytes of a place without its gaps.
 const PLACE_BYTES: usize = size_of::<Place>() + size_of::<Option<Tenant>>() + INDEX_BYTES;
 
 impl LearnedGaps {
     /// No gaps yet, of files whose keys go through `codec`.
     pub fn new(codec: &GuardCodec, options: GapOptions, counters: Arc<Counters>) -> Arc<Self> {
-        let for_files =
-            options.memory_bytes.saturating_sub(size_of::<Self>() + options.hints * Hint::MAX_BYTES);
-        let count = for_files / (options.memory_bytes_per_file + PLACE_BYTES);
+        let beside = size_of::<Self>().saturating_add(options.hints.saturating_mul(Hint::MAX_BYTES));
+        let for_files = options.memory_bytes.saturating_sub(beside);
+        let per_file =
+            options.memory_bytes_per_file.min(for_files.saturating_sub(PLACE_BYTES)).min(MAX_FILE_BYTES);
+        let count = if per_file == 0 { 0 } else { (for_files / (per_file + PLACE_BYTES)).min(MAX_PLACES) };
         let files = Files {
             open: HashMap::new(),
             prune_at: 64,
@@ -83,6 +92,7 @@ impl LearnedGaps {
         Arc::new(Self {
             codec: codec.clone(),
             options,
+            per_file,
             places: (0..count).map(|_| Place::new()).collect(),
             index: TagIndex::for_places(count),
             files: Mutex::new(files),
@@ -168,7 +178,10 @@ impl LearnedGaps {
     /// Bytes of memory that places, gaps and as many hints as may wait take.
     pub fn memory_bytes(&self) -> usize {
         let gaps: usize = self.places.iter().map(|place| place.extent().1).sum();
-        size_of::<Self>() + self.places.len() * PLACE_BYTES + gaps + self.options.hints * Hint::MAX_BYTES
+        size_of::<Self>()
+            + self.places.len() * PLACE_BYTES
+            + gaps
+            + self.options.hints.saturating_mul(Hint::MAX_BYTES)
     }
 
     pub(super) fn is_known_empty_for(&self, file: &FileGaps, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
@@ -189,7 +202,7 @@ impl LearnedGaps {
             if let Some(before) = files.tenants[home] {
                 self.index.remove(before.tag, home);
             }
-            place.move_in(lease, file.tag(), &self.codec, self.options.memory_bytes_per_file, found);
+            place.move_in(lease, file.tag(), &self.codec, self.per_file, found);
             place.learn(&self.codec, found);
             self.index.insert(file.tag(), home);
             files.tenants[home] = Some(Tenant { tag: file.tag(), number: file.number(), lease });

@@ -181,3 +181,19 @@ fn no_file_is_told_of_anothers_gaps() {
         });
     }
 }
+
+/// "No limit" is a number like any other, and so is nothing.
+#[test]
+fn options_may_be_as_large_and_as_small_as_numbers_are() {
+    for memory_bytes in [0, 1, 5_000, 1 << 20, usize::MAX] {
+        for memory_bytes_per_file in [0, 1, 1 << 12, usize::MAX] {
+            for hints in [0, 1, usize::MAX] {
+                let options =
+                    GapOptions { memory_bytes, memory_bytes_per_file, hints, ..GapOptions::default() };
+                let gaps = gaps_of("fixed_be:8", options);
+                assert_eq!(gaps.options(), options);
+                gaps.open_file(FileTag([1; 16]));
+            }
+        }
+    }
+}
