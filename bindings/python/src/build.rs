@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use lacuna_base::{Budget, BuildPlan, DynSpec, Error, KeyType, Result, Sample, Sealed, Secret, SortedKeys};
+use lacuna_base::{
+    Budget, BuildPlan, DynSpec, Error, KeySpaceId, KeyType, Result, Sample, Sealed, Secret, SortedKeys,
+};
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_guard::internal::GuardKey;
 
@@ -19,7 +21,8 @@ const USUAL_RANGE_LEN: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct Order {
     budget: Budget,
-    spec: String,
+    spec: Option<String>,
+    has_rate: bool,
     seed: u64,
     secret: Option<Secret>,
 }
@@ -43,7 +46,7 @@ impl Order {
         bits_per_key: Option<f64>,
         rate: Option<f64>,
         range_len: Option<u64>,
-        spec: &str,
+        spec: Option<&str>,
         seed: u64,
         secret: Option<Secret>,
     ) -> Result<Self> {
@@ -53,11 +56,19 @@ impl Order {
             (None, Some(rate), range_len) => Budget::for_rate(rate, range_len.unwrap_or(USUAL_RANGE_LEN)),
             (bits_per_key, None, None) => Budget::bits_per_key(bits_per_key.unwrap_or(USUAL_BITS_PER_KEY)),
         }?;
+        let order = Self { budget, spec: spec.map(str::to_owned), has_rate: rate.is_some(), seed, secret };
         // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
+        let spec = order.spec_over(KeySpaceId::U64);
         let secret_use = lacuna_families::spec::<u64>(spec)?.secret_use();
         secret_use.check::<u64>(spec, secret.is_some(), "as secret=")?;
         secret_use.check_used(spec, secret.is_some())?;
-        Ok(Self { budget, spec: spec.to_owned(), seed, secret })
+        Ok(order)
+    }
+
+    /// The family: where none is named, the one that keeps a rate if one is given, which is one of integers.
+    fn spec_over(&self, key_space: KeySpaceId) -> &str {
+        let usual = if self.has_rate && key_space == KeySpaceId::U64 { "grafite" } else { "auto" };
+        self.spec.as_deref().unwrap_or(usual)
     }
 
     /// Builds the filter of sorted `keys`, designed for `sample` where the family designs.
@@ -90,13 +101,14 @@ impl Order {
             .with_seed(self.seed)
             .with_key_type(key_type)
             .with_secret(self.secret);
-        match self.spec.parse::<AutoSpec>() {
+        let spec = self.spec_over(K::ID);
+        match spec.parse::<AutoSpec>() {
             Ok(auto) => {
                 let design = auto.design(keys, &plan)?;
                 Ok(Built { sealed: design.build()?, design: Some(design.to_string()) })
             }
             Err(_) => {
-                let spec: Box<dyn DynSpec<K>> = K::spec(&self.spec)?;
+                let spec: Box<dyn DynSpec<K>> = K::spec(spec)?;
                 Ok(Built { sealed: spec.build(keys, &plan)?, design: None })
             }
         }

@@ -68,13 +68,15 @@ fn sample_values(sample: &Bound<'_, PyAny>) -> PyResult<SampleValues> {
 #[pymethods]
 impl Filter {
     /// A filter of keys in any order, within ``bits_per_key`` (14 if neither it nor ``rate`` is given) or with the bits that
-    /// keep ``rate`` for ranges of up to ``range_len`` keys (64 if not given) in the family ``grafite``.
+    /// keep ``rate`` for ranges of up to ``range_len`` keys (64 if not given) in the family ``grafite``. Over str and bytes no
+    /// family keeps a rate: there ``rate`` stands for its bits alone.
     ///
     /// Keys are a NumPy array, an Arrow column (polars, pyarrow, pandas) or an iterable of unsigned or signed integers, floats,
     /// dates, moments, str or bytes. The filter notes their type. Missing values (NaN, NaT, nulls) are refused.
     ///
     /// ``spec`` is a family such as ``"grafite"`` or ``"bloom:k=7"``; ``"auto"`` chooses one for the keys and for ``sample``,
-    /// the lower and upper ends of queries that found nothing. Same keys, spec, budget, sample, seed and secret give the same bytes
+    /// the lower and upper ends of queries that found nothing. If it is not given, it is ``"grafite"`` where a rate is given for keys
+    /// other than str and bytes, else ``"auto"``. Same keys, spec, budget, sample, seed and secret give the same bytes
     /// on every machine: those that the command ``lacuna build`` writes.
     ///
     /// ``secret`` is 16 random bytes, for ``"ribbon:secret"``, ``"grafite:secret"`` and, where it is given, ``"auto:robust"`` over
@@ -88,20 +90,20 @@ impl Filter {
     /// 24 more; twice that while an array is copied.
     ///
     /// >>> from lacuna import Filter
-    /// >>> f = Filter.build(["ant", "bee", "cat"], rate=0.01, range_len=64)
-    /// >>> f.may_contain_range("b", "c"), f.may_contain_range("d", None)
-    /// (True, False)
+    /// >>> f = Filter.build([3, 1_000, 1_000_000], rate=0.01, range_len=64)
+    /// >>> f.may_contain_range(990, 1_010), f.may_contain_range(1_000_001, None), f.rate_bound(64) <= 0.01
+    /// (True, False, True)
     /// >>> Filter.build([1, None])
     /// Traceback (most recent call last):
     /// ValueError: value 1 of keys is None; leave missing values out
     #[staticmethod]
-    #[pyo3(signature = (keys, bits_per_key=None, spec="auto", sample=None, *, rate=None, range_len=None, seed=1, secret=None, progress=None))]
+    #[pyo3(signature = (keys, bits_per_key=None, spec=None, sample=None, *, rate=None, range_len=None, seed=1, secret=None, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
     fn build(
         py: Python<'_>,
         keys: &Bound<'_, PyAny>,
         bits_per_key: Option<f64>,
-        spec: &str,
+        spec: Option<&str>,
         sample: Option<&Bound<'_, PyAny>>,
         rate: Option<f64>,
         range_len: Option<u64>,

@@ -185,7 +185,7 @@ def test_budgets_are_kept_and_explained(rng):
     for bits in [10, 14, 22.5]:
         f = Filter.build(keys, bits, "grafite")
         assert f.bits_per_key <= bits + 64 * 8 / len(f) and f.nbytes == len(f.to_bytes())
-    rated = Filter.build(keys, rate=0.01, range_len=64, spec="grafite")
+    rated = Filter.build(keys, rate=0.01, range_len=64)
     assert rated.rate_bound(64) <= 0.01
     lo = rng.integers(0, 2**64 - 64, 100_000, dtype=np.uint64)
     keys.sort()

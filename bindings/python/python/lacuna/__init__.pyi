@@ -41,7 +41,7 @@ class Filter:
     def build(
         keys: _Keys,
         bits_per_key: float | None = None,
-        spec: str = "auto",
+        spec: str | None = None,
         sample: tuple[_Keys, _Keys] | None = None,
         *,
         rate: float | None = None,
