@@ -20,7 +20,7 @@ pub fn to_page(results: &[SceneResult], command: &str, query_count: usize, missi
             "**The run was stopped: {missing} scenes are missing, and the last one is not whole.**\n"
         );
     }
-    page += &losses(results, query_count);
+    page += &losses(results);
     for result in results {
         page += &scene(result);
     }
@@ -31,9 +31,9 @@ pub fn to_page(results: &[SceneResult], command: &str, query_count: usize, missi
 fn head(command: &str, query_count: usize) -> String {
     format!(
         "# The frontier: every family beside every other\n\n`{command}`\n\n\
-         The share of \"maybe\" among ranges that hold no key, of 1, 32 and 1,024 keys, {} of each, at 10, 14 and 18 bits a key. Rates \
+         The share of \"maybe\" among ranges that hold no key, of 1, 32 and 1,024 keys, {} of each, or as many different ones as there are, at 10, 14 and 18 bits a key. Rates \
          and sizes repeat from the seed on every machine. Each filter is built once for all three lengths, with 2,000 ranges of each as \
-         a sample; those that it is asked are others. No filter denied a key. *Bits* is the payload; the envelope adds 64 bytes. The least \
+         a sample; those that it is asked are others, each once. No filter denied a key. *Bits* is the payload; the envelope adds 64 bytes. The least \
          rate of each column is bold, also where `auto`, which weighs rates against the time of a question, has a higher one. `-` \
          stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n\
          Texts are byte strings, and their ranges have no length: *the key* is one that was taken out, *its last byte* goes from it to \
@@ -71,7 +71,7 @@ fn best(result: &SceneResult, budget: f64, place: usize) -> Option<(f64, &Row)> 
 }
 
 /// Where another filter has a rate that is lower than that of `auto`, beyond chance.
-fn losses(results: &[SceneResult], query_count: usize) -> String {
+fn losses(results: &[SceneResult]) -> String {
     let mut lines = String::new();
     let mut cells = 0;
     for (result, budget) in results.iter().flat_map(|result| BITS.map(|budget| (result, budget))) {
@@ -82,7 +82,7 @@ fn losses(results: &[SceneResult], query_count: usize) -> String {
             };
             cells += 1;
             // Three deviations of the difference between two counts.
-            let chance = 3.0 * ((rate + least) / query_count as f64).sqrt();
+            let chance = 3.0 * ((rate + least) / result.asked[place] as f64).sqrt();
             if rate > least * SAME && rate - least > chance {
                 let _ = writeln!(
                     lines,
@@ -110,7 +110,9 @@ fn losses(results: &[SceneResult], query_count: usize) -> String {
 
 fn scene(result: &SceneResult) -> String {
     let keys = with_commas(result.key_count as u64);
-    let mut section = format!("## {}\n\n{keys} keys in the filters.\n\n| filter |", result.scene);
+    let asked = result.asked.map(|asked| with_commas(asked as u64)).join(", ");
+    let mut section =
+        format!("## {}\n\n{keys} keys in the filters; {asked} ranges are asked.\n\n| filter |", result.scene);
     let mut rule = String::from("| --- |");
     for budget in BITS {
         let _ = write!(section, " {budget}: bits | {} | time |", result.columns.join(" | "));
@@ -189,7 +191,7 @@ mod tests {
 
     fn result(rows: Vec<Row>) -> SceneResult {
         let scene = Scene { keys: "uniform:1k".to_owned(), starts: Starts::After(32) };
-        SceneResult { scene, columns: ["1", "32", "1,024"], key_count: 1_000, rows }
+        SceneResult { scene, columns: ["1", "32", "1,024"], key_count: 1_000, asked: [10_000; 3], rows }
     }
 
     #[test]

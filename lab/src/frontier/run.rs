@@ -1,5 +1,6 @@
 //! One scene: draw, build, count, and time.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lacuna_base::{Budget, BuildPlan, Error, KeyRange, Result, Sample, SortedKeys};
@@ -17,8 +18,8 @@ pub const BITS: [f64; 3] = [10.0, 14.0, 18.0];
 const SAMPLED: usize = 2_000;
 /// Keys that are asked for, to be sure.
 const CHECKED: usize = 20_000;
-/// Ranges of a timed round.
-const TIMED: usize = 8_192;
+/// Ranges of a timed round: many filters in turns, so that caches do not hold what they touch.
+const TIMED: usize = 32_768;
 /// Runs whose spread is shown.
 const RUNS: usize = 3;
 
@@ -63,6 +64,8 @@ pub struct SceneResult {
     pub columns: [&'static str; COLUMNS],
     /// Keys in the filters.
     pub key_count: usize,
+    /// Ranges of each column that are asked, each once; fewer than were drawn where keys that were taken out are few.
+    pub asked: [usize; COLUMNS],
     /// By budget, then in the order of the contenders.
     pub rows: Vec<Row>,
 }
@@ -117,7 +120,8 @@ fn run_over<K: SceneKey + ?Sized>(
         }
     }
     let key_count = drawn.keys()?.len();
-    Ok(SceneResult { scene: scene.clone(), columns: K::NAMES, key_count, rows })
+    let asked = asked.map(|ranges| ranges.map_or(0, |ranges| ranges.len()));
+    Ok(SceneResult { scene: scene.clone(), columns: K::NAMES, key_count, asked, rows })
 }
 
 /// Empty ranges of each column that are asked, where there is room for such ranges.
@@ -156,9 +160,14 @@ impl<K: SceneKey + ?Sized> Drawn<K> {
         SortedKeys::try_new(K::column(&self.keys))
     }
 
+    /// Each range once, and none of the sample: ranges are drawn with repetition, and a filter may be made for those that it knows.
     fn asked(&self) -> Asked<'_, K> {
         std::array::from_fn(|column| {
-            Some(K::ranges(&self.columns[column].as_ref()?.queries).split_off(SAMPLED))
+            let mut sampled = K::ranges(&self.columns[column].as_ref()?.queries);
+            let mut drawn = sampled.split_off(SAMPLED);
+            let mut seen: BTreeSet<_> = sampled.into_iter().map(K::ends).collect();
+            drawn.retain(|range| seen.insert(K::ends(*range)));
+            Some(drawn).filter(|drawn| !drawn.is_empty())
         })
     }
 

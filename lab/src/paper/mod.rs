@@ -12,7 +12,7 @@
 //! filters, budgets, keys and queries; the session measures each grid once, whichever figures look at it.
 //!
 //! **Guarantee.** Rates are counts over queries that hold no key, and repeat from the seed on every machine. Times are
-//! medians of interleaved rounds with a standard Bloom filter beside them. No page has a date or the name of a host.
+//! medians of interleaved rounds with a standard Bloom filter beside them, unless the page says otherwise. No page has a date or the name of a host.
 //!
 //! ```
 //! use lacuna_lab::paper::{Axis, Finding, Line, Plot};

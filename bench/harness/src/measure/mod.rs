@@ -267,7 +267,7 @@ fn measure_over<K: BenchKey + ?Sized>(
             let row = Row::new(contender, setting, built, truth, build_ns[*place], speeds[*place]);
             Outcome::Row(Box::new(Row {
                 predicted_fpr: predicted.map(|prediction| prediction.rate),
-                note: notes::about(contender, built, &inputs, effort),
+                note: notes::about(contender, built, &inputs, effort, speeds[*place].rounds),
                 ..row
             }))
         }

@@ -22,6 +22,7 @@ pub(super) fn about<K: BenchKey + ?Sized>(
     built: &Built<K>,
     inputs: &Inputs<'_, K>,
     effort: Effort,
+    rounds: usize,
 ) -> Option<String> {
     let chosen = chosen(contender, built, inputs);
     let family = chosen.as_deref().unwrap_or(contender.spec).split(':').next().unwrap_or_default();
@@ -33,6 +34,8 @@ pub(super) fn about<K: BenchKey + ?Sized>(
         is_exact.then(|| "exact: every key is stored".to_owned()),
         crowd.map(Crowd::sentence),
         warm_caches(inputs.uncounted().len(), effort),
+        (rounds < effort.query_rounds)
+            .then(|| format!("stopped: times of {rounds} of {} rounds", effort.query_rounds)),
     ];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))

@@ -12,6 +12,8 @@ pub(super) struct Speed {
     pub(super) per_query: f64,
     pub(super) per_query_batched: f64,
     pub(super) memory_floor: f64,
+    /// Rounds that these are medians of: fewer than asked for if the measurement was to end.
+    pub(super) rounds: usize,
 }
 
 /// Median build time of each filter, in nanoseconds per key.
@@ -50,6 +52,7 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
         per_query: timings.median_ns(single),
         per_query_batched: timings.median_ns(batched),
         memory_floor: timings.median_ns(floor),
+        rounds: timings.rounds_ns(floor).len(),
     };
     tasks.into_iter().map(speed).collect()
 }

@@ -27,7 +27,8 @@ is in C++ alone, and every level spans all keys, so that the smallest and larges
 (`bindings/c/examples/rocksdb/min_max.cc` asks them: they save 24 blocks of 7,990, where range filters save 7,774). \
 Levels are written file by file, the same files for every filter; only the mixed and shifting workloads run compactions. Blocks \
 come from the disk by direct I/O unless a line says otherwise; indexes and filters lie on the heap of open tables. Databases take \
-turns, times are medians of three rounds, and every answer is compared with the keys. Everything is scaled down; each figure \
+turns and times are medians of three rounds, but in REncoder's figure 16 and Proteus's 7 and 8, where each database lives through its workload once. \
+Every answer is compared with the keys. Everything is scaled down; each figure \
 says by how much. A filter that needs over a tenth (and a bit) more than its budget is left out there.",
     line_names: &filters::NAMES,
     figures: &FIGURES,
