@@ -63,10 +63,7 @@ impl Gaps {
         }
         let interval = Interval::between(lo, hi).expect("it holds the interval");
         self.add(Gap { domain, interval, fingerprint });
-        while self.order.len() > self.max {
-            let oldest = *self.order.keys().next().expect("there are more than none");
-            self.forget(oldest);
-        }
+        self.trim();
     }
 
     /// Removes the touched intervals from the gaps.
@@ -82,6 +79,15 @@ impl Gaps {
                 let rest = rest.into_iter().flatten();
                 rest.for_each(|interval| self.add(Gap { domain, interval, fingerprint }));
             }
+        }
+        self.trim();
+    }
+
+    /// Forgets the oldest gaps, which is always right, until they are no more than they may be.
+    fn trim(&mut self) {
+        while self.order.len() > self.max {
+            let oldest = *self.order.keys().next().expect("there are more than none");
+            self.forget(oldest);
         }
     }
 
@@ -151,6 +157,7 @@ mod tests {
                     gaps.split(&[(0, interval)]);
                     empty[places].fill(false);
                 }
+                prop_assert!(gaps.len() <= max);
                 for value in 0..50u64 {
                     let query = Query { fingerprint: 7, ..Query::all(0, Interval::point(value.into())) };
                     let known = gaps.is_known_empty(&query);

@@ -195,6 +195,13 @@ impl<A: Application> Owner<A> {
             write.old.extend(missing.map(|query| (query.clone(), rows.value)));
             return self.read_next(task, &queries);
         }
+        if self.config.log_count > 0
+            && !write.held.is_empty()
+            && self.now - write.asked >= self.config.peer_timeout
+        {
+            // Buffered writes that other owners have admitted since may lack in rows that show later ones.
+            return self.give_up_leading(task);
+        }
         if let Some(request) = write.request.take() {
             self.answer_read(request, ReadOutcome::Value(rows.value));
         }

@@ -121,7 +121,7 @@ impl<A: Application> Owner<A> {
                 return self.give_up_leading(task);
             }
             if let Purpose::Write(task) = pending.purpose {
-                self.write_was_fenced(task);
+                self.write_may_be_repeated(task);
             }
             return self.end(Ending::Fenced);
         }
@@ -139,7 +139,13 @@ impl<A: Application> Owner<A> {
                 // A refused call was not executed: repeating it is safe.
                 self.send(Purpose::Write(task), pending.call, pending.attempt + 1);
             }
-            (Purpose::Write(task), reply) => self.write_store_answered(task, reply == StoreReply::Done),
+            (Purpose::Write(task), reply) => {
+                if matches!(reply, StoreReply::Refused { retry: true, .. }) {
+                    // The same may succeed later: who asks decides how long to try.
+                    self.write_may_be_repeated(task);
+                }
+                self.write_store_answered(task, reply == StoreReply::Done);
+            }
             (Purpose::Apply, StoreReply::Refused { lsn: Some(lsn), retry }) => {
                 self.apply_answered(ApplyReply::Refused { lsn, retry });
             }

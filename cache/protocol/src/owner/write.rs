@@ -263,8 +263,8 @@ impl<A: Application> Owner<A> {
         self.durable_or_refused(task, is_done);
     }
 
-    /// The store has refused it for its epoch (P3): it was not executed.
-    pub(super) fn write_was_fenced(&mut self, task: TaskId) {
+    /// It was not executed, and may be tried again: the store has refused it for its epoch (P3), or for others that hold its rows.
+    pub(super) fn write_may_be_repeated(&mut self, task: TaskId) {
         let request = self.writes.get_mut(&task).and_then(|write| write.request.take());
         request.into_iter().for_each(|request| self.answer_write(request, WriteOutcome::Retry));
     }

@@ -490,3 +490,26 @@ fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
         assert_eq!(matches!(low.reads.get(&900), Some(ReadOutcome::Retry)), is_late);
     }
 }
+
+/// What is buffered meanwhile may lack beside what was written through after it.
+#[test]
+fn a_read_that_outlasts_the_leases_of_others_is_no_answer_where_writes_are_buffered() {
+    for (policy, is_late) in
+        [(Policy::WriteBack, false), (Policy::WriteBack, true), (Policy::WriteAround, true)]
+    {
+        let mut servers = Servers::new(policy, None);
+        let patient = |range| Config { call_timeout: 1_000_000, ..config(range, policy) };
+        let mut low = OneOwner::started(&mut servers, patient(0), 1);
+        let mut high = OneOwner::started(&mut servers, patient(1), 2);
+        low.holds =
+            |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));
+        let request = low.ask(&mut servers, &Query::all(0, closed(2, 6)));
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        let timeout = patient(1).peer_timeout;
+        low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });
+        low.let_go(&mut servers);
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        let is_answered = matches!(low.reads.get(&request), Some(ReadOutcome::Value(_)));
+        assert_eq!(is_answered, policy == Policy::WriteAround || !is_late, "{policy:?}");
+    }
+}

@@ -5,7 +5,7 @@ use lacuna_cache_protocol::{
     WriteOutcome,
 };
 
-use crate::one_owner::{OneOwner, Servers, applies};
+use crate::one_owner::{OneOwner, Servers, applies, store_writes};
 use crate::sim::table::{Change, Table, closed};
 
 fn put(key: u64) -> Change {
@@ -368,6 +368,24 @@ fn a_store_that_is_busy_for_long_takes_acknowledged_writes_in_the_end() {
     }
     owner.let_go(&mut servers);
     assert_eq!((servers.store.rows[&3].version, owner.notices), (100, vec![]));
+}
+
+/// As for a deadlock with other programs, which comes three times.
+#[test]
+fn a_write_that_the_store_cannot_take_now_may_be_repeated() {
+    for retry in [true, false] {
+        let mut servers = Servers::new(Policy::WriteAround, None);
+        let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteAround), 1);
+        owner.holds = store_writes;
+        let write = owner.change(&mut servers, 100, put(3));
+        let mut tries = 0;
+        while let Some(Action::Store(call, ..)) = owner.held.pop() {
+            tries += 1;
+            owner.tell(&mut servers, Event::Store(call, StoreReply::Refused { lsn: None, retry }));
+        }
+        let (outcome, expected) = if retry { (WriteOutcome::Retry, 5) } else { (WriteOutcome::Refused, 1) };
+        assert_eq!((owner.writes[&write], tries), (outcome, expected));
+    }
 }
 
 /// The second write waits for the first, the third for the second alone. When the second has waited too long and leaves, the

@@ -5,6 +5,7 @@
 //! another returns its address, and the client goes there from then on.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use tokio::sync::broadcast;
 use crate::cluster::ask::{self, Asking};
 use crate::cluster::hello::Role;
 use crate::cluster::hold;
+use crate::cluster::journey::longer_try;
 use crate::cluster::links::Links;
 use crate::cluster::listening::Listening;
 use crate::cluster::network::Network;
@@ -27,8 +29,10 @@ use crate::cluster::tally::Tally;
 
 /// How long a request may take unless set otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest try of a read; asking another dendrite is safe then.
+/// Longest first try of a read; asking another dendrite is safe then. Each try after one that failed may take twice as long: a slow query
+/// would never end else.
 const READ_TRY: Duration = Duration::from_millis(1_500);
+
 /// Reads and writes of a collection, by any process that knows the secret. Clones share connections.
 ///
 /// ```no_run
@@ -117,9 +121,12 @@ impl Client {
     /// `Unavailable` if there is no answer in time.
     pub async fn get(&self, query: &Query) -> Result<Value> {
         let touched = [(query.domain, query.interval.clone())];
+        let failed = &AtomicU32::new(0);
         let asked = self.travel_idly(&touched, |link, how| async move {
-            let how = Asking { within: how.within.min(READ_TRY), ..how };
-            ask::read(&link, query, how).await
+            let within = how.within.min(longer_try(READ_TRY, failed.load(Ordering::Relaxed)));
+            let answer = ask::read(&link, query, Asking { within, ..how }).await;
+            failed.fetch_add(u32::from(answer.is_err()), Ordering::Relaxed);
+            answer
         });
         let value = asked.await?;
         self.inner.tally.read();

@@ -23,8 +23,10 @@ const MAX_OF_A_CALL: Duration = Duration::from_secs(60);
 /// Why a call failed, for a person.
 #[derive(Debug)]
 pub(crate) enum FailureCause {
-    /// The cache server does not answer.
-    Cache,
+    /// Why the cache server does not answer.
+    Cache(Error),
+    /// Why a log server does not, by its number.
+    Log(usize, Error),
     /// The store's error for a query.
     Query(Query, Error),
     /// The store's error for a command.
@@ -47,7 +49,7 @@ impl OwnerHandle {
         let mut outcome: Pin<Box<dyn Future<Output = CallOutcome> + Send>> = Box::pin(outcome);
         if let Poll::Ready((event, why)) = outcome.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return match why {
-                Some(FailureCause::Cache) => {
+                Some(FailureCause::Cache(_) | FailureCause::Log(..)) => {
                     // The owner task has to know before the owner does.
                     drop(self.commands.send(OwnerCommand::Answered { epoch, event, why }));
                     None
@@ -71,7 +73,8 @@ impl OwnerHandle {
                 let asked = async move { cache.call(range, epoch, what).await };
                 match in_time(MAX_OF_A_CALL, asked).await {
                     Some(Ok(reply)) => (Event::Cache(call, reply), None),
-                    Some(Err(_)) | None => (Event::Lost(call), Some(FailureCause::Cache)),
+                    Some(Err(error)) => (Event::Lost(call), Some(FailureCause::Cache(error))),
+                    None => (Event::Lost(call), Some(FailureCause::Cache(silent()))),
                 }
             }
             Action::Store(call, epoch, what) => self.outcome_of_store(call, epoch, what).await,
@@ -80,7 +83,7 @@ impl OwnerHandle {
                 let Some(log) = self.servers.logs.get(server) else { return (Event::Lost(call), None) };
                 match log.call(self.range, epoch, what).await {
                     Ok(reply) => (Event::Log(call, reply), None),
-                    Err(_) => (Event::Lost(call), None),
+                    Err(error) => (Event::Lost(call), Some(FailureCause::Log(server, error))),
                 }
             }
             Action::Peer(call, range, peer, what) => {
@@ -116,6 +119,10 @@ impl OwnerHandle {
         });
         (event, why)
     }
+}
+
+fn silent() -> Error {
+    Error::unavailable(format!("there was no answer in {} s", MAX_OF_A_CALL.as_secs()))
 }
 
 /// The reply, or nothing if it is late; the call goes on.

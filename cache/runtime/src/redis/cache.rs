@@ -30,6 +30,8 @@ const LIFE_MS: u64 = 3_600_000;
 const CALL_BYTES: usize = 256;
 /// How long a lease lives; longer than a write may take.
 const LEASE_MS: u64 = 120_000;
+/// Entries that one script deletes: about a millisecond of the server's time.
+const MAX_INVALIDATED: usize = 1_000;
 
 /// One plain Redis or Valkey server.
 ///
@@ -168,9 +170,7 @@ impl RedisCache {
                 simple(self.invoke(link, script).await?)
             }
             CacheCall::Invalidate(_, queries) => {
-                let mut script = scripts.invalidate.key(keys.fence());
-                queries.iter().for_each(|query| entry(&mut script, &keys, epoch, query));
-                simple(self.invoke(link, begin(script, &holder)).await?)
+                self.invalidate((link, &holder), &keys, epoch, &queries).await
             }
             CacheCall::Patch(session, changes) => {
                 self.patch((link, &holder), &keys, epoch, session, changes).await
@@ -182,6 +182,27 @@ impl RedisCache {
                 script.arg(session.0);
                 simple(self.invoke(link, script).await?)
             }
+        }
+    }
+
+    /// By parts: a script keeps every other caller of the server away, and deletions come before the store has the write.
+    async fn invalidate(
+        &self,
+        (link, holder): (Link, &Holder),
+        keys: &Keys,
+        epoch: Epoch,
+        queries: &[Query],
+    ) -> Result<CacheReply> {
+        let mut rest = queries;
+        loop {
+            let (part, later) = rest.split_at(rest.len().min(MAX_INVALIDATED));
+            let mut script = self.scripts.invalidate.key(keys.fence());
+            part.iter().for_each(|query| entry(&mut script, keys, epoch, query));
+            let reply = simple(self.invoke(link.clone(), begin(script, holder)).await?)?;
+            if reply != CacheReply::Done || later.is_empty() {
+                return Ok(reply);
+            }
+            rest = later;
         }
     }
 

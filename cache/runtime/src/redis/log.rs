@@ -69,7 +69,7 @@ impl RedisLog {
     async fn run(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Result<LogReply> {
         let keys = Keys::of(&self.namespace, range);
         match call {
-            LogCall::Fence => self.script(&self.scripts.fence, &keys, epoch, &[]).await,
+            LogCall::Fence => self.fence(&keys, epoch).await,
             LogCall::Append(writes) => {
                 let items: Vec<_> = writes.iter().map(|(lsn, write)| item(epoch, *lsn, write)).collect();
                 self.append(&keys, epoch, &items).await
@@ -79,6 +79,38 @@ impl RedisLog {
                 self.script(&self.scripts.trim, &keys, epoch, &[applied]).await
             }
         }
+    }
+
+    /// Fences the log, and reads it page by page: meanwhile only this owner could change it.
+    async fn fence(&self, keys: &Keys, epoch: Epoch) -> Result<LogReply> {
+        let found = match self.invoke(&self.scripts.fence, keys, epoch, &[]).await? {
+            Answer::Full => return Ok(LogReply::Full),
+            Answer::Value(found) => found,
+        };
+        let (has_all, count) = match found.as_sequence() {
+            Some([Value::Int(0)]) => return Ok(LogReply::Fenced),
+            Some([Value::Int(1), Value::Int(has_all), Value::Int(count)]) => (*has_all, *count),
+            _ => return Err(foreign_data()),
+        };
+        // An append whose reply was lost may have been repeated.
+        let (mut writes, mut next) = (BTreeMap::new(), 1);
+        while next <= count {
+            let from = [next.to_string().into_bytes()];
+            let Answer::Value(page) = self.invoke(&self.scripts.page, keys, epoch, &from).await? else {
+                return Ok(LogReply::Full);
+            };
+            let items = match page.as_sequence() {
+                Some([Value::Int(0)]) => return Ok(LogReply::Fenced),
+                Some([Value::Int(1), Value::Array(items)]) if !items.is_empty() => items,
+                _ => return Err(foreign_data()),
+            };
+            for item in items {
+                writes.extend([kept(item)?]);
+                next += 1;
+            }
+        }
+        let writes = writes.into_iter().map(|((epoch, lsn), write)| (epoch, lsn, write)).collect();
+        Ok(LogReply::Kept { writes, is_whole: has_all == 1 })
     }
 
     /// Only the owner that fenced the log last finds its list.
@@ -99,10 +131,20 @@ impl RedisLog {
         epoch: Epoch,
         arguments: &[Vec<u8>],
     ) -> Result<LogReply> {
+        replied(self.invoke(script, keys, epoch, arguments).await?)
+    }
+
+    async fn invoke(
+        &self,
+        script: &Script,
+        keys: &Keys,
+        epoch: Epoch,
+        arguments: &[Vec<u8>],
+    ) -> Result<Answer> {
         let mut invocation = script.key(keys.log_fence());
         invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(arguments);
         let run = |mut connection| async move { invocation.invoke_async::<Value>(&mut connection).await };
-        replied(self.connection.run(self.connection.link().await?, run).await?)
+        self.connection.run(self.connection.link().await?, run).await
     }
 }
 
@@ -111,21 +153,7 @@ fn replied(answer: Answer) -> Result<LogReply> {
         Answer::Full => Ok(LogReply::Full),
         Answer::Value(Value::Int(0)) => Ok(LogReply::Fenced),
         Answer::Value(Value::Int(_)) => Ok(LogReply::Done),
-        Answer::Value(Value::Array(found)) => fenced(&found),
         Answer::Value(_) => Err(foreign_data()),
-    }
-}
-
-fn fenced(found: &[Value]) -> Result<LogReply> {
-    match found {
-        [Value::Int(0)] => Ok(LogReply::Fenced),
-        [Value::Int(1), Value::Int(has_all), Value::Array(items)] => {
-            // An append whose reply was lost may have been repeated.
-            let writes = items.iter().map(kept).collect::<Result<BTreeMap<_, _>>>()?;
-            let writes = writes.into_iter().map(|((epoch, lsn), write)| (epoch, lsn, write)).collect();
-            Ok(LogReply::Kept { writes, is_whole: *has_all == 1 })
-        }
-        _ => Err(foreign_data()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The path of a request to the owner of its range.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
@@ -7,13 +8,14 @@ use lacuna_cache_protocol::{Query, RangeId, ReadOutcome, Touched, Value, Write, 
 
 use super::dendrite_state::{DendriteState, Place};
 use super::{Answer, Forwarding};
+use crate::cluster::journey::longer_try;
 use crate::owner::counters::count;
 use crate::owner::error::{WriteError, no_owner, same_error};
 use crate::owner::owner_handle::{Hit, OwnerReply};
 
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Longest try of a read at another dendrite, which may be stalled; asking another is safe then.
+/// Longest first try of a read at another dendrite, which may be stalled; asking another is safe then. Later ones may take longer.
 const READ_TRY: Duration = Duration::from_millis(1_000);
 /// How long beyond its time a request waits for the owner task here, which answers every request in the end.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
@@ -113,9 +115,12 @@ impl DendriteState {
     ) -> Result<Answer<Value>> {
         let (touched, until) = ([(query.domain, query.interval.clone())], self.until(within));
         let here = |range| self.read_here(range, query, until);
+        let failed = &AtomicU32::new(0);
         let there = |address: String| async move {
-            let within = self.left(until).min(READ_TRY);
-            tried_there(self.membership.transport.read(&address, query, within).await)
+            let within = self.left(until).min(longer_try(READ_TRY, failed.load(Ordering::Relaxed)));
+            let answer = self.membership.transport.read(&address, query, within).await;
+            failed.fetch_add(u32::from(answer.is_err()), Ordering::Relaxed);
+            tried_there(answer)
         };
         self.travel(&touched, until, forwarding, here, there).await
     }

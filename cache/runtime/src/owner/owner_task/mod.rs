@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::ports::{CacheServer, Tenure};
 use lacuna_cache_protocol::{
-    Action, Application, Config, Ending, Epoch, Event, Interval, Notice, Owner, PeerCall, Policy, RangeTable,
-    ReadOutcome, RequestId, WriteOutcome,
+    Action, Application, Config, Ending, Epoch, Error, Event, Interval, Notice, Owner, PeerCall, Policy,
+    RangeTable, ReadOutcome, RequestId, WriteOutcome,
 };
 use tokio::sync::mpsc;
 use tracing::{debug, error, info, warn};
@@ -40,6 +40,9 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// A panic counts as this number of failed claims: what caused it may come again at once.
 const PANIC_FAILURES: u32 = 7;
+
+/// How often it is said that a log server does not keep writes.
+const LOG_WARNING_MS: u64 = 10_000;
 
 /// When an owner task wants a tenure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +89,8 @@ pub(crate) struct OwnerTask<A> {
     /// Cache servers that did not answer.
     unreachable: BTreeSet<usize>,
     lost_cache: Option<usize>,
+    /// When it was last said of a log server that it does not answer.
+    log_warnings: BTreeMap<usize, u64>,
     /// The last tenure that was granted.
     granted: Option<Epoch>,
     /// Until when hits of another process may lead to a cache server that does not have the fence of a tenure
@@ -131,6 +136,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             waiting_for_tenure: WaitingForTenure::default(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
+            log_warnings: BTreeMap::new(),
             granted: None,
             others_until_ms: 0,
             begins_cold,
@@ -277,20 +283,37 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     }
 
     fn answered(&mut self, event: Event, why: Option<FailureCause>) {
-        if let Some(why) = why {
-            if let (FailureCause::Cache, Some(active)) = (&why, &self.active) {
-                if self.unreachable.insert(active.tenure.cache) {
-                    warn!(
-                        range = self.handle.range.0,
-                        server = active.tenure.cache,
-                        "a cache server does not answer"
-                    );
+        if let Some(active) = &self.active {
+            let server = active.tenure.cache;
+            match &why {
+                Some(FailureCause::Cache(error)) => {
+                    if self.unreachable.insert(server) {
+                        warn!(range = self.handle.range.0, server, %error, "a cache server does not answer");
+                    }
+                    self.lost_cache = Some(server);
                 }
-                self.lost_cache = Some(active.tenure.cache);
+                Some(FailureCause::Log(server, error)) => self.warn_of_log(*server, error),
+                None if matches!(event, Event::Cache(..)) && !active.is_bypass => {
+                    // One late answer says nothing of the next tenure, which may begin hours later.
+                    self.unreachable.remove(&server);
+                    self.lost_cache = self.lost_cache.filter(|lost| *lost != server);
+                }
+                _ => {}
             }
+        }
+        if let Some(why) = why {
             self.requests.note(&why);
         }
         self.drive(event);
+    }
+
+    /// At most once in ten seconds for each server: every append that it refuses comes here.
+    fn warn_of_log(&mut self, server: usize, error: &Error) {
+        let now = self.handle.now_ms();
+        if self.log_warnings.get(&server).is_none_or(|last| now - last >= LOG_WARNING_MS) {
+            self.log_warnings.insert(server, now);
+            warn!(range = self.handle.range.0, server, %error, "a log server does not keep writes");
+        }
     }
 
     /// Passes an event to the owner, and executes its actions; replies that come at once are passed back at once.
@@ -306,6 +329,9 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             let cache = active.cache.clone();
             if actions.iter().any(|action| matches!(action, Action::Ended(Ending::LogsMissing))) {
                 self.requests.note(&FailureCause::Tenure(logs_missing()));
+            }
+            if !actions.iter().any(|action| matches!(action, Action::Ended(_))) {
+                self.requests.note_waits(&actions);
             }
             for action in actions {
                 if let Some(call) = self.take(action) {

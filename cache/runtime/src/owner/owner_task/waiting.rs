@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{
-    CallId, Command, PeerCall, PeerId, PeerReply, Query, ReadOutcome, RequestId, Value, WriteOutcome,
+    Action, CallId, Command, PeerCall, PeerId, PeerReply, Query, ReadOutcome, RequestId, Value, WriteOutcome,
 };
 use tokio::sync::oneshot;
 
@@ -38,14 +38,18 @@ impl Waiting {
             (Self::Write(command, _, place), FailureCause::Command(about, error)) if command == about => {
                 *place = Some(same_error(error));
             }
-            (
-                Self::Read(.., place)
-                | Self::Write(.., place)
-                | Self::ReadAll(.., place)
-                | Self::Hold(.., place),
-                FailureCause::Tenure(error),
-            ) => *place = Some(same_error(error)),
+            (waiting, FailureCause::Tenure(error)) => *waiting.reason() = Some(same_error(error)),
             _ => {}
+        }
+    }
+
+    /// The reason for the person who asked.
+    fn reason(&mut self) -> &mut Option<Error> {
+        match self {
+            Self::Read(.., place)
+            | Self::Write(.., place)
+            | Self::ReadAll(.., place)
+            | Self::Hold(.., place) => place,
         }
     }
 
@@ -71,6 +75,12 @@ impl Waiting {
     }
 }
 
+fn waited_in_vain() -> Error {
+    Error::unavailable(
+        "the request waited too long for others of the same rows: a transaction, a bulk load, a slow query or a write",
+    )
+}
+
 /// Sends an answer; the caller may have stopped waiting.
 fn tell<T>(reply: oneshot::Sender<OwnerReply<T>>, outcome: T, why: Option<Error>, is_elsewhere: bool) {
     drop(reply.send(OwnerReply { outcome, why, is_elsewhere }));
@@ -92,6 +102,20 @@ impl Requests {
 
     pub(super) fn note(&mut self, why: &FailureCause) {
         self.waiting.values_mut().for_each(|waiting| waiting.note(why));
+    }
+
+    /// Keeps the reason of requests that a living tenure sends away, where there is no other.
+    pub(super) fn note_waits(&mut self, actions: &[Action]) {
+        for action in actions {
+            let (Action::ReadDone(request, ReadOutcome::Retry)
+            | Action::WriteDone(request, WriteOutcome::Retry)) = action
+            else {
+                continue;
+            };
+            if let Some(waiting) = self.waiting.get_mut(request) {
+                waiting.reason().get_or_insert_with(waited_in_vain);
+            }
+        }
     }
 
     pub(super) fn read_done(&mut self, request: RequestId, outcome: ReadOutcome) {

@@ -13,6 +13,7 @@ use redis::Script;
 #[derive(Debug)]
 pub(crate) struct LogScripts {
     pub(crate) fence: Script,
+    pub(crate) page: Script,
     pub(crate) append: Script,
     pub(crate) trim: Script,
 }
@@ -21,7 +22,12 @@ impl LogScripts {
     pub(crate) fn new() -> Self {
         let script = |head: &str, body: &str| Script::new(&format!("#!lua{head}\n{HEAD}{body}"));
         let (adds, takes) = ("", " flags=allow-oom");
-        Self { fence: script(takes, FENCE), append: script(adds, APPEND), trim: script(takes, TRIM) }
+        Self {
+            fence: script(takes, FENCE),
+            page: script(takes, PAGE),
+            append: script(adds, APPEND),
+            trim: script(takes, TRIM),
+        }
     }
 }
 
@@ -40,7 +46,7 @@ local function take()
 end
 ";
 
-/// Returns {0}, or {1, whether it is complete, items}.
+/// Returns {0}, or {1, whether it is complete, number of items}.
 const FENCE: &str = "if is_fenced then return {0} end
 if not last then
   redis.call('SET', KEYS[3], '1')
@@ -48,9 +54,20 @@ if not last then
   last = mine
 end
 take()
-local items = redis.call('LRANGE', list(mine), 1, -1)
-if #items > 0 then redis.call('DEL', KEYS[3]) end
-return {1, 1 - redis.call('EXISTS', KEYS[3]), items}";
+local count = redis.call('LLEN', list(mine)) - 1
+if count > 0 then redis.call('DEL', KEYS[3]) end
+return {1, 1 - redis.call('EXISTS', KEYS[3]), count}";
+
+/// `ARGV` the place of an item, from 1 on. Returns {0}, or {1, items}: that item and those after it, up to 4 MiB and one more. All of
+/// a log may take longer than a reply may.
+const PAGE: &str = "if is_fenced or last ~= mine then return {0} end
+local from, bytes, page = tonumber(ARGV[2]), 0, {}
+for place, item in ipairs(redis.call('LRANGE', list(mine), from, from + 63)) do
+  page[place] = item
+  bytes = bytes + #item
+  if bytes > 4194304 then break end
+end
+return {1, page}";
 
 /// `ARGV` items, at most a few. Returns 0 fenced, 1 done.
 const APPEND: &str = "if is_fenced or not last then return 0 end

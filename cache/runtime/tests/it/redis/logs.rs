@@ -78,6 +78,25 @@ async fn a_log_does_what_the_model_does() {
     assert!(kept > 500 && refused > 50, "seed {seed}: {kept} writes, {refused} refusals: nothing was tried");
 }
 
+/// A reply of all of them would take longer than a reply may.
+#[tokio::test]
+async fn a_log_of_many_bytes_comes_back_in_pages() {
+    let Some(server) = Redis::log() else { return };
+    let log = crate::redis::log(&server);
+    let call = |epoch, call| log.call(RangeId(1), Epoch(epoch), call);
+    call(1, LogCall::Fence).await.unwrap();
+    let large = write(&"w".repeat(600_000));
+    let writes: Vec<_> =
+        (1..=300).map(|lsn| (lsn, if lsn % 5 == 0 { large.clone() } else { write("w") })).collect();
+    for some in writes.chunks(20) {
+        call(1, LogCall::Append(some.iter().cloned().collect())).await.unwrap();
+    }
+    let expected: Vec<_> = writes.into_iter().map(|(lsn, write)| (Epoch(1), lsn, write)).collect();
+    let LogReply::Kept { writes, is_whole: true } = call(2, LogCall::Fence).await.unwrap() else { panic!() };
+    assert!(writes == expected, "{} of {} writes came back", writes.len(), expected.len());
+    assert_eq!(call(1, LogCall::Fence).await.unwrap(), LogReply::Fenced);
+}
+
 #[tokio::test]
 async fn a_write_behind_a_newer_one_goes_with_it() {
     let Some(server) = Redis::log() else { return };
