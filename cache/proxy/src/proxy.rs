@@ -139,14 +139,14 @@ impl Proxy {
     /// Takes no more clients, ends each session between two of its transactions with SQLSTATE 57P01, and stops after
     /// `patience` at the latest.
     pub async fn drain(mut self, patience: Duration) {
-        self.shared.phase.send_replace(Phase::Closing);
+        self.shared.raise(Phase::Closing);
         drop(timeout(patience, &mut self.accepting).await);
         self.stop().await;
     }
 
     /// Takes no more clients and ends all sessions with SQLSTATE 57P01, in the middle of a transaction, too.
     pub async fn stop(mut self) {
-        self.shared.phase.send_replace(Phase::Stopping);
+        self.shared.raise(Phase::Stopping);
         if !self.accepting.is_finished() {
             drop(timeout(GRACE, &mut self.accepting).await);
         }
@@ -179,7 +179,7 @@ async fn run(listening: Listening, shared: Arc<Shared>) {
     let mut sessions = JoinSet::new();
     tokio::select! {
         () = accept(listening, &shared, &mut sessions) => {}
-        () = superseded(&shared) => drop(shared.phase.send_replace(Phase::Stopping)),
+        () = superseded(&shared) => shared.raise(Phase::Stopping),
     }
     shared.phase.send_if_modified(|phase| {
         let is_closing = *phase == Phase::Closing;

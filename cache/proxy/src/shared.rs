@@ -48,6 +48,15 @@ impl Shared {
         Self { options, connector, credentials, phase, counters: Counters::default(), cache, slots }
     }
 
+    /// Goes on to `phase`, unless it is there or further: a proxy that has lost a table stops at once, though it is told to drain.
+    pub(crate) fn raise(&self, to: Phase) {
+        self.phase.send_if_modified(|phase| {
+            let is_new = *phase < to;
+            *phase = (*phase).max(to);
+            is_new
+        });
+    }
+
     /// What the files held when they were read last. A session keeps what it has begun with.
     pub(crate) fn credentials(&self) -> Arc<Credentials> {
         self.credentials.read().unwrap_or_else(PoisonError::into_inner).clone()

@@ -75,6 +75,11 @@ impl<'s> Following<'s> {
         is_whole && follower.client.is_some() && !follower.is_fatal
     }
 
+    /// Whether the server has ended the session for what it was, and goes on serving others.
+    pub(crate) fn has_ended_alone(&self) -> bool {
+        self.lock().is_of_session
+    }
+
     /// Whether the session is between two transactions, with nothing under way.
     pub(crate) fn is_idle(&self) -> bool {
         let follower = self.lock();
@@ -137,6 +142,8 @@ struct Follower {
     has_left: bool,
     /// Whether the last message of the server was an error that ends the session.
     is_fatal: bool,
+    /// Whether it was one of this session alone.
+    is_of_session: bool,
 }
 
 impl Follower {
@@ -147,6 +154,7 @@ impl Follower {
             exchange: Some(Exchange::new(suggestions)),
             has_left: false,
             is_fatal: false,
+            is_of_session: false,
         }
     }
 
@@ -182,8 +190,9 @@ impl Follower {
 
     fn server_message(&mut self, message: Message<'_>, now: Instant) {
         let is_error = message.tag == b'E';
-        self.is_fatal = is_error
-            && severity_and_code(message.body).is_none_or(|(severity, _)| severity == Severity::Fatal);
+        let error = severity_and_code(message.body);
+        self.is_fatal = is_error && error.is_none_or(|(severity, _)| severity == Severity::Fatal);
+        self.is_of_session = self.is_fatal && error.is_some_and(|(_, code)| is_of_session(code));
         self.exchange_on(|exchange| exchange.server_message(message, now));
     }
 
@@ -193,6 +202,13 @@ impl Follower {
             self.exchange = None;
         }
     }
+}
+
+/// Whether an error that ends a session says nothing of the server: a wrong password, database or version of the protocol, no connection left
+/// for it, a message that breaks the protocol, or a limit of its own time.
+fn is_of_session(code: &[u8]) -> bool {
+    const CODES: [&[u8]; 6] = [b"3D000", b"53300", b"0A000", b"08P01", b"57P05", b"25P03"];
+    code.starts_with(b"28") || CODES.contains(&code)
 }
 
 /// How much of a client's message is looked at.

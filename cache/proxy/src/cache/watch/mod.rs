@@ -14,7 +14,7 @@ mod register;
 use std::collections::{BTreeSet, HashSet};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lacuna_base::{Error, Result};
 use lacuna_cache::sql::{SqlValue, Statement, TableClaim, TableClaims};
@@ -76,6 +76,8 @@ struct Looked {
     suspects: HashSet<i32>,
     /// Looks until the catalogue is read.
     until_reading: u32,
+    /// How long the last reading took.
+    reading_took: Duration,
     /// When the lease was renewed last.
     renewed_ms: Option<u64>,
     /// Roles that may write, at the last reading.
@@ -160,8 +162,8 @@ async fn watch(watcher: Arc<Watcher>, cache: Arc<Cache>) {
             cache.results.close(why.to_string());
             looked.until_reading = 0;
         }
-        // Statements that may do anything come in any number; the catalogue is not read for each of them.
-        sleep(BETWEEN).await;
+        // Statements that may do anything come in any number; the catalogue is not read for each of them, and no more than half of the time.
+        sleep(BETWEEN.max(looked.reading_took)).await;
         let pause = if cache.results.closed().is_some() { CLOSED } else { LOOK };
         let woken = timeout(pause, cache.wake.notified()).await.is_ok();
         looked.until_reading = if woken { 0 } else { looked.until_reading.saturating_sub(1) };
@@ -191,15 +193,19 @@ impl Watcher {
         }
         let check = cache.results.check_begins();
         // Closed or not, the tables stay claimed.
-        let renewed_ms = self.renew(cache, looked).await?;
+        self.renew(cache, looked).await?;
+        let began = Instant::now();
         let registered = self.lock().registered.clone();
         let oldest = self.oldest().await?;
         let catalogue = self.reading(&registered).await?;
+        looked.reading_took = began.elapsed();
         self.notes_writers(looked, &catalogue).await?;
         cache.read(catalogue, oldest);
         self.activity(cache, looked).await?;
         self.settles(cache, looked).await?;
         if looked.suspects.is_empty() {
+            // A large catalogue takes a good part of a lease to read.
+            let renewed_ms = self.renew(cache, looked).await?;
             let is_next_due = cache.results.open(check, renewed_ms + TableClaims::LEASE_MS) || has_more;
             looked.until_reading = if is_next_due { 0 } else { LOOKS_A_READING };
         } else if cache.results.closed().is_some() {

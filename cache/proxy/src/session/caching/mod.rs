@@ -100,7 +100,7 @@ pub(super) async fn run(
             until_end(shared, &following, up, down).await
         }
     };
-    if matches!(end, End::Upstream) {
+    if matches!(end, End::Upstream) && !following.has_ended_alone() {
         // It may have been started anew, or be another one.
         cache.distrust();
     }

@@ -87,6 +87,9 @@ impl Session<'_> {
             }
             b'P' => {
                 let (name, plan) = self.parsed(body);
+                if plan.as_ref().is_none_or(|plan| self.runs_early(plan)) {
+                    self.executes(state, None, &[]);
+                }
                 let prepared = plan.map(|plan| self.prepared_now(state, plan));
                 state.names.parse(name, prepared);
             }
@@ -109,13 +112,19 @@ impl Session<'_> {
         }
     }
 
-    /// The input function of a value's type may do anything, unless the statement is known to have none of users.
+    /// Input functions of values, and functions that the planner calls, may do anything, unless the statement is known to have none of users.
     fn binds(&self, state: &mut State, body: &[u8]) {
         let prepared = state.bind(body);
-        let is_known = |prepared: &Prepared| !matches!(prepared.plan.statement, Statement::Unknown(_));
-        if !prepared.as_ref().is_some_and(is_known) {
+        if prepared.as_ref().is_none_or(|prepared| self.runs_early(&prepared.plan)) {
             self.executes(state, prepared.as_ref(), &[]);
         }
+    }
+
+    /// Whether code of users may run before the statement is executed: input functions of its constants as it is parsed, functions and
+    /// indexes as it is planned.
+    fn runs_early(&self, plan: &Plan) -> bool {
+        let is_unknown = matches!(plan.statement, Statement::Unknown(_));
+        is_unknown || self.cache.reading().catalogue.run_or_read_by(&plan.mentions).is_some()
     }
 
     /// A message that is too long to be looked at.
@@ -126,7 +135,14 @@ impl Session<'_> {
                 state.bind_of_unknown();
                 self.executes(state, None, &[]);
             }
-            b'P' => state.names.parse_of_unknown(),
+            b'P' => {
+                state.names.parse_of_unknown();
+                self.executes(state, None, &[]);
+            }
+            b'F' => {
+                state.names.ready();
+                self.executes(state, None, &[]);
+            }
             b'Q' => {
                 state.names.query();
                 self.executes(state, None, &[]);

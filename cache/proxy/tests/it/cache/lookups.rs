@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use super::setting::{Setting, TABLE, ask, run};
-use crate::raw::{Raw, bind, execute, message, parse, query, sync};
+use crate::raw::{Raw, bind, execute, message, parse, query, startup, sync};
 use crate::world::psql_script;
 
 const READ: &str = "SELECT note FROM orders WHERE customer = 7";
@@ -164,6 +164,54 @@ fn a_parameter_of_a_users_type_may_do_anything() {
         assert!(enemy.until_ready().iter().all(|(tag, _)| *tag != b'E'));
         assert_eq!(ask(&mut reader, READ).as_deref(), Some("bound"), "{text}");
     }
+}
+
+/// Constants are read as a text is parsed, and functions are called as it is planned: nothing is executed.
+#[test]
+fn what_runs_before_a_statement_is_executed_may_do_anything() {
+    let setup = format!(
+        "{TABLE}; {ENEMY}; CREATE DOMAIN checked AS text CHECK (is_changed('parsed')); \
+         CREATE FUNCTION reverse(varchar) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN change(''planned''); END'"
+    );
+    let Some(setting) = Setting::of(&setup, "public.orders.customer", |settings| settings) else { return };
+    let (mut reader, mut enemy) = (setting.session_of("reader", &[]), setting.session());
+    let planned = [parse("", "SELECT reverse('a'::varchar)"), bind("", "", &[]), sync()].concat();
+    let parsed = [parse("", "SELECT '{a}'::checked[]"), sync()].concat();
+    for (flight, expected) in [(planned, "planned"), (parsed, "parsed")] {
+        for is_in_block in [false, true] {
+            run(&mut enemy, "UPDATE public.orders SET note = '-' WHERE customer = 7");
+            warm(&setting, &mut reader);
+            if is_in_block {
+                run(&mut enemy, "BEGIN");
+            }
+            enemy.send(&flight);
+            assert!(enemy.until_ready().iter().all(|(tag, _)| *tag != b'E'));
+            if is_in_block {
+                run(&mut enemy, "COMMIT");
+            }
+            assert_eq!(ask(&mut reader, READ).as_deref(), Some(expected), "in a block: {is_in_block}");
+        }
+    }
+}
+
+/// The server has said why, and what it shows others is as it was.
+#[test]
+fn refused_logins_take_nothing_from_the_cache() {
+    let Some(setting) = Setting::start() else { return };
+    let mut reader = setting.session_of("reader", &[]);
+    let port = setting.proxy().address().port();
+    // On a busy machine a look at the server may be late, after which the cache begins cold.
+    let is_kept = (0..5).any(|_| {
+        warm(&setting, &mut reader);
+        for _ in 0..10 {
+            let mut refused = Raw::connect(port);
+            refused.send(&startup(196_608, &[("user", "reader"), ("database", "nowhere")]));
+            let said: Vec<u8> = std::iter::from_fn(|| refused.receive()).map(|(tag, _)| tag).collect();
+            assert_eq!(said.last(), Some(&b'E'), "{said:?}");
+        }
+        setting.counted(|| drop(run(&mut reader, READ))) == (1, 0)
+    });
+    assert!(is_kept, "{}", setting.counts().report());
 }
 
 /// A policy is run for those that are no superusers.
