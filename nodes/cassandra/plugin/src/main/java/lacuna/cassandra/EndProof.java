@@ -25,7 +25,7 @@ import org.apache.cassandra.utils.FBUtilities;
 final class EndProof
 {
     /** Deleted rows that make a mark worth its place on every node: a read walks over fewer in no time that can be measured. */
-    private static final int MIN_ROWS = Integer.getInteger("lacuna.water_mark_rows", 16);
+    private static final int MIN_ROWS = Math.toIntExact(Setting.of("lacuna.water_mark_rows", 16, 1, 10_000));
 
     private final TableGuard guard;
     private final DecoratedKey key;

@@ -49,7 +49,7 @@ final class FilterContents
 {
     private static final Logger LOGGER = LoggerFactory.getLogger(FilterContents.class);
     /** Seconds between two files of one filter; 0 for none but at the end. */
-    private static final long SAVE_EVERY = Long.getLong("lacuna.save_seconds", 600);
+    private static final long SAVE_EVERY = Setting.of("lacuna.save_seconds", 600, 0, 604_800);
 
     /** By the clock of files. */
     private static final long STARTED_MILLIS = System.currentTimeMillis();

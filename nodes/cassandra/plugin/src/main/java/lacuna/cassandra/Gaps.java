@@ -29,7 +29,7 @@ final class Gaps
     private static final int HEAD = 2;
     private static final int CHECKSUM = Integer.BYTES;
     /** Questions of one coordinator: what proofs may cost its peers. */
-    private static final RateLimiter LIMIT = RateLimiter.create(Integer.getInteger("lacuna.gaps_per_second", 200));
+    private static final RateLimiter LIMIT = RateLimiter.create(Setting.of("lacuna.gaps_per_second", 200, 1, 1_000_000));
 
     private Gaps() {}
 

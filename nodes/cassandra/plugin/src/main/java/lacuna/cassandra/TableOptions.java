@@ -23,7 +23,7 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  *     ({@link LookBackOff}), by default 64; 1 looks at all.
  * <li>{@code peers}: whose node filters are fetched: {@code datacentre} (the default), of all replicas in this datacentre;
  *     {@code replicas}, only of those that share a range of tokens with this node, for clients that ask replicas.
- * <li>{@code rate}: false positive rate of the node filters, by default 0.01.
+ * <li>{@code rate}: false positive rate of the node filters, above 0 and below 1, by default 0.01.
  * <li>{@code filter_bytes}: memory for the table's own node filter, by default 256 MiB; a filter that would take more becomes coarser, then answers
  *     "unknown". Copies of others' filters share {@code -Dlacuna.copy_bytes}.
  * <li>{@code bucket}: the width of buckets into which the first clustering column is divided, so that absent ranges of rows are known
@@ -41,7 +41,7 @@ final class TableOptions
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers", "bucket", "origin");
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
-    /** As they were written. */
+    /** As they were written, but for zeros at the end of the rate: {@code 0.10} changes nothing where {@code 0.1} was. */
     final Map<String, String> given;
     final Mode mode;
     /** Whether only filters of nodes that share a range of tokens are fetched. */
@@ -60,6 +60,7 @@ final class TableOptions
     private TableOptions(Map<String, Long> values, Map<String, String> given)
     {
         this.given = new TreeMap<>(given);
+        this.given.computeIfPresent("rate", (name, value) -> value.replaceFirst("0+$", ""));
         mode = Mode.of(given.getOrDefault("mode", "off"));
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
@@ -100,8 +101,8 @@ final class TableOptions
 
     private static double rate(String value)
     {
-        if (!value.matches("0\\.[0-9]{0,6}[1-9]"))
-            throw new ConfigurationException("rate must be between 0 and 1, such as 0.01, not " + value);
+        if (!value.matches("0\\.[0-9]{0,6}[1-9]0*"))
+            throw new ConfigurationException("rate must be above 0 and below 1, with at most seven digits, such as 0.01, not " + value);
         return Double.parseDouble(value);
     }
 

@@ -53,6 +53,29 @@ public class OptInTest
         TableOptions.of(Map.of("rows", "1", "learn_every", "0"));
     }
 
+    /** Else the table would take part anew. */
+    @Test
+    public void zerosAtTheEndOfARateChangeNothing()
+    {
+        for (String written : new String[] { "0.1", "0.10", "0.1000000000" })
+        {
+            TableOptions options = TableOptions.of(Map.of("rate", written));
+            assertEquals(written, 0.1, options.rate, 0);
+            assertEquals(written, Map.of("rate", "0.1"), options.given);
+        }
+        assertEquals(0.0000001, TableOptions.of(Map.of("rate", "0.00000010")).rate, 0);
+    }
+
+    @Test
+    public void otherRatesAreRefused()
+    {
+        for (String rate : new String[] { "0", "0.", "0.0", "1", "1.0", ".1", "0,1", "1e-2", "-0.1", "0.00000001" })
+        {
+            var refused = assertThrows(rate, ConfigurationException.class, () -> TableOptions.of(Map.of("rate", rate)));
+            assertEquals("rate must be above 0 and below 1, with at most seven digits, such as 0.01, not " + rate, refused.getMessage());
+        }
+    }
+
     @Test
     public void unknownOptionsAreRefused()
     {

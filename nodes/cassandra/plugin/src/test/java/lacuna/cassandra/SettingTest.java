@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import static org.junit.Assert.assertEquals;
 
+import com.google.common.util.concurrent.RateLimiter;
 import org.junit.After;
 import org.junit.Test;
 
@@ -38,5 +39,13 @@ public class SettingTest
         assertEquals(5_000, of("5001"));
         for (String noNumber : new String[] { "", "1s", "1_000", "99999999999999999999" })
             assertEquals(noNumber, 1_500, of(noNumber));
+    }
+
+    /** A limiter takes no rate of 0: the class that has it would not load. */
+    @Test
+    public void aLimitOfNothingIsOneASecond()
+    {
+        System.setProperty(NAME, "0");
+        assertEquals(1, RateLimiter.create(Setting.of(NAME, 200, 1, 1_000_000)).getRate(), 0);
     }
 }
