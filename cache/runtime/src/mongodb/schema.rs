@@ -32,7 +32,10 @@ impl Schema {
     pub(crate) fn check(&self) -> Result<()> {
         let refused = |message: String| Err(Error::invalid_input(message));
         if self.domains.is_empty() {
-            return refused(format!("register at least one field of {} by `domain`", self.collection));
+            return refused(format!(
+                "register at least one field of {}: call `Schema::with_domain`",
+                self.collection
+            ));
         }
         for (field, domain) in &self.domains {
             if field.starts_with('$') || field.contains('.') || field == EPOCH || field.is_empty() {

@@ -113,7 +113,7 @@ impl Schema {
         }
         if self.domains.is_empty() {
             return Err(Error::invalid_input(format!(
-                "register at least one column of {} by `domain`",
+                "register at least one column of {}: call `Schema::with_domain`",
                 self.table
             )));
         }

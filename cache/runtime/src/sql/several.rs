@@ -33,11 +33,14 @@ impl Schema {
     /// `InvalidInput` if there is no such column, or a value is of another type or given twice.
     pub fn cut_before(&self, values: &[SqlValue]) -> Result<RangeTable> {
         let Some((column, domain)) = self.domains.first() else {
-            return Err(Error::invalid_input("register at least one column by `domain`"));
+            return Err(Error::invalid_input(format!(
+                "register at least one column of {}: call `Schema::with_domain`",
+                self.table
+            )));
         };
         let (count, max) = (self.domains.len(), RangeTable::MAX_DOMAINS);
         if count > max {
-            let message = format!("{count} columns are registered by `domain`; {max} are allowed");
+            let message = format!("{count} columns are registered, at most {max} are allowed");
             return Err(Error::invalid_input(message));
         }
         values.iter().try_fold(RangeTable::of_domains(self.domain_marks()), |table, value| {
