@@ -383,7 +383,7 @@ fn a_replaced_owner_does_not_answer_from_memory() {
 }
 
 #[test]
-fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
+fn a_late_read_of_a_replaced_owner_does_not_join_an_old_query() {
     let mut servers = Servers::new(Policy::WriteBack, None);
     let mut old = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
     old.holds = |action| matches!(action, Action::Store(..));

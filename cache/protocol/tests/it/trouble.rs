@@ -391,7 +391,7 @@ fn a_write_that_the_store_cannot_take_now_may_be_repeated() {
 /// The second write waits for the first, the third for the second alone. When the second has waited too long and leaves, the
 /// third is let in: it must not be told that it was not carried out.
 #[test]
-fn whoever_is_let_in_as_another_gives_up_is_not_sent_away() {
+fn a_write_that_begins_as_another_gives_up_is_not_sent_away() {
     let mut servers = Servers::new(Policy::WriteBack, None);
     let mut owner = OneOwner::started(&mut servers, Config { request_timeout: 100, ..config() }, 1);
     owner.holds = |action| matches!(action, Action::Log(..));

@@ -260,14 +260,14 @@ fn writes_wait_while_the_store_is_behind() {
 }
 
 #[test]
-fn a_read_does_not_wait_at_the_door() {
+fn a_read_does_not_wait_for_room_in_the_buffer() {
     let (mut servers, mut owner, _) = crowded();
     let rows = owner.read(&mut servers, &Query::all(0, closed(6, 7)));
     assert_eq!(rows.len(), 2);
 }
 
 #[test]
-fn whoever_is_still_at_the_door_is_sent_away() {
+fn a_write_that_finds_no_room_in_time_is_sent_away() {
     let (mut servers, mut owner, writes) = crowded();
     owner.wait(&mut servers, 100);
     assert!(writes[4..].iter().all(|write| owner.writes[write] == WriteOutcome::Retry), "{:?}", owner.writes);

@@ -160,7 +160,7 @@ async fn nobody_waits_for_routes_that_were_over_long_ago() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_follows_a_revoked_lease_on_another_cache_server_waits_for_its_routes() {
+async fn an_owner_after_a_revoked_lease_on_another_cache_server_waits_for_its_routes() {
     let Some(etcd) = Etcd::start(1) else { return };
     let a = process(&etcd, "revoked", "a:1").await;
     let first = claim(&a, RANGE).await.unwrap();

@@ -63,7 +63,7 @@ fn clients_on_a_bad_network_see_nothing_stale() {
 
 /// The control: the network loses answers of writes that were carried out, and the checker sees who believes otherwise.
 #[test]
-fn whoever_takes_a_lost_answer_for_a_refusal_is_found_out() {
+fn a_client_that_takes_a_lost_answer_for_a_refusal_is_found_out() {
     let found = (0..100).find(|run| {
         let cluster = SimulatedCluster::new(effort::seed() * 1_000 + run, Policy::WriteThrough);
         cluster.whose_clients_take_silence_for_no().live().checked.is_err()

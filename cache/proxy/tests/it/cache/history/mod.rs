@@ -260,7 +260,7 @@ fn each_rule_that_is_left_out_is_found() {
 
 /// Writers and definitions past the proxy, whose commits are not on the disk when they are confirmed.
 #[test]
-fn no_read_is_older_than_what_strangers_wrote() {
+fn no_read_is_older_than_what_others_wrote() {
     let Some(ended) = run(&Plan { is_logged: true, min_hits: 500, ..SHORT }) else { return };
     is_true(&ended);
     assert!(ended.total(|counts| counts.hits) >= 500, "{}", ended.report());
@@ -373,7 +373,7 @@ fn a_million_reads_are_never_old() {
 
 /// The same beside writers past the proxy.
 #[test]
-fn a_million_reads_are_never_older_than_what_strangers_wrote() {
+fn a_million_reads_are_never_older_than_what_others_wrote() {
     a_million(|plan| Plan { is_logged: true, ..plan });
 }
 
