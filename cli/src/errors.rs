@@ -14,6 +14,10 @@ const DOES_NOT_HOLD: u8 = 1;
 /// Exit code for bad input: arguments, files and streams that cannot be used.
 const BAD_INPUT: u8 = 2;
 
+/// Arguments as clap names them where they are missing, and what may be given in their place.
+const IN_PLACE: [(&str, &str); 3] =
+    [("<LO>", "--batch FILE"), ("--upstream <URL>", "--config FILE"), ("--store <URL>", "--config FILE")];
+
 /// Why a command ends early.
 #[derive(Debug)]
 pub enum Failure {
@@ -88,6 +92,10 @@ pub(crate) fn usage_exit_code(error: &clap::Error) -> ExitCode {
             let _ = error.print();
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT))
         }
+        UsageKind::MissingRequiredArgument => {
+            complain(&with_other_way(&usage_sentence(&error.to_string())));
+            ExitCode::from(BAD_INPUT)
+        }
         _ => {
             complain(&usage_sentence(&error.to_string()));
             ExitCode::from(BAD_INPUT)
@@ -103,6 +111,14 @@ pub(crate) fn usage_sentence(message: &str) -> String {
     let tip = paragraphs.find_map(|paragraph| Some(paragraph.strip_prefix("tip: ")?.to_owned()));
     let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
     format!("{problem}{tip}; --help shows the arguments and an example")
+}
+
+/// The sentence about missing arguments, with what may be given in place of them.
+fn with_other_way(sentence: &str) -> String {
+    match IN_PLACE.iter().find(|(missing, _)| sentence.contains(*missing)) {
+        Some((_, way)) => sentence.replacen("; --help", &format!("; or give {way}; --help"), 1),
+        None => sentence.to_owned(),
+    }
 }
 
 fn on_one_line(paragraph: &str) -> String {
@@ -129,6 +145,19 @@ mod tests {
             "the following required arguments were not provided: --keys <K> --out <F>; \
              --help shows the arguments and an example"
         );
+    }
+
+    #[test]
+    fn missing_arguments_name_the_other_way() {
+        let sentence = "the following required arguments were not provided: <LO>; --help shows the arguments and an example";
+        assert_eq!(
+            with_other_way(sentence),
+            "the following required arguments were not provided: <LO>; or give --batch FILE; \
+             --help shows the arguments and an example"
+        );
+        let of_build =
+            "the following required arguments were not provided: --keys <K>; --help shows the arguments";
+        assert_eq!(with_other_way(of_build), of_build);
     }
 
     #[test]

@@ -9,9 +9,12 @@
 //! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one whole or not at all |
 //! | `report_folder.rs` | writing a report without the loss of another file |
 //! | `key_text.rs` | keys that a filter names, as they are typed |
+//! | `secret_file.rs` | the secret for hashes, from a file |
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
+//! | `top/` | `lacuna cache top`: what dendrites do now (feature `cache`) |
 //! | `proxy/` | `lacuna proxy`: a relay before PostgreSQL (feature `proxy`) |
-//! | `monitoring.rs`, `config_file.rs` | metrics over HTTP, and options from a file |
+//! | `monitoring.rs`, `http_get.rs`, `config_file.rs` | metrics over HTTP, asking for them, and options from a file |
+//! | `terminal.rs` | text that is drawn again and again on a terminal |
 //! | `service.rs` | what commands share that run until a signal |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
@@ -21,7 +24,7 @@
 //! 2 bad input.
 //!
 //! The feature `rocksdb` adds RocksDB to `bench engine` and takes a compiler for C++; the feature `cache` adds `cache
-//! dendrite` and its drivers of databases; `proxy` adds the command of that name; `csv` and `parquet` read keys from
+//! dendrite`, with its drivers of databases, and `cache top`; `proxy` adds the command of that name; `csv` and `parquet` read keys from
 //! columns; `terminal` adds completions, manual pages and suggestions. Without them the commands are listed all the same,
 //! and say how to build them.
 //!

@@ -22,17 +22,20 @@ use crate::secret_file::SecretArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  lacuna build --keys uniform:100k --filter grafite --bits-per-key 14 --out uniform.lacuna
-  lacuna build --keys words.txt --filter bucketing --bits-per-key 12 --out words.lacuna
-  lacuna build --keys uniform:100k --filter auto --bits-per-key 12 --sample correlated:10k:1-32:32 \\
-      --measure --out designed.lacuna
-  sort words.txt | lacuna build --keys - --filter grafite --bits-per-key 14 --out piped.lacuna
-  lacuna build --keys temperatures.txt --key-type f64 --sort --filter bloom:k=7 \\
-      --bits-per-key 10 --out temperatures.lacuna
+  lacuna build --keys uniform:100k --filter grafite --bits-per-key 14 \\
+      --out uniform.lacuna
+  lacuna build --keys words.txt --filter bucketing --bits-per-key 12 \\
+      --out words.lacuna
+  lacuna build --keys uniform:100k --filter auto --bits-per-key 12 \\
+      --sample correlated:10k:1-32:32 --measure --out designed.lacuna
+  sort words.txt | lacuna build --keys - --filter grafite \\
+      --bits-per-key 14 --out piped.lacuna
+  lacuna build --keys temperatures.txt --key-type f64 --sort \\
+      --filter bloom:k=7 --bits-per-key 10 --out temperatures.lacuna
 
-The budget covers the payload: at most B bits for each distinct key, and 64 bytes. F names the type of
-its keys.
-F is written beside its name and renamed: it is there whole or not at all.";
+The budget covers the payload: at most B bits for each distinct key, and
+64 bytes. F names the type of its keys. It is written beside its name
+and renamed: it is there whole or not at all.";
 
 /// Build a filter over a set of keys
 #[derive(Debug, Args)]

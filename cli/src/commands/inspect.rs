@@ -20,8 +20,8 @@ Examples:
   lacuna inspect uniform.lacuna
   lacuna inspect uniform.lacuna --format json
 
-Both checksums are verified; a damaged file is refused.
-Smallest and largest key of byte strings are the integers that stand for them. JSON
+Both checksums are verified; a damaged file is refused. Smallest and
+largest key of byte strings are the integers that stand for them. JSON
 has the integer that stands for a key of another type, as for u64.";
 
 /// Show what a filter is, how large it is and what it promises

@@ -55,10 +55,11 @@ pub(super) use with_feature::{completions, man};
 
 #[cfg(feature = "terminal")]
 mod with_feature {
-    use std::fs;
     use std::path::Path;
+    use std::{fs, io};
 
     use clap::CommandFactory as _;
+    use clap_mangen::Man;
     use lacuna_base::Error;
 
     use super::{CompletionsArgs, ManArgs, Shell};
@@ -81,22 +82,58 @@ mod with_feature {
 
     pub(in crate::commands) fn man(args: &ManArgs) -> Result<()> {
         match &args.out {
-            None => {
-                let mut page = Vec::new();
-                clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(Failure::from_output)?;
-                print(&page)
-            }
+            None => print(rendered(&Man::new(Cli::command())).map_err(Failure::from_output)?.as_bytes()),
             Some(folder) => write_pages(folder),
         }
     }
 
     fn write_pages(folder: &Path) -> Result<()> {
-        let written =
-            fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+        let mut command = Cli::command().disable_help_subcommand(true);
+        command.build();
+        let written = fs::create_dir_all(folder).and_then(|()| write_page(&command, folder));
         written.map_err(|error| {
             let message = format!("the pages cannot be written into {}: {error}", folder.display());
             Error::invalid_input(message).with_source(error).into()
         })
+    }
+
+    /// The pages of the commands below this one, and its own.
+    fn write_page(command: &clap::Command, folder: &Path) -> io::Result<()> {
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+            write_page(below, folder)?;
+        }
+        let page = Man::new(command.clone());
+        fs::write(folder.join(page.get_filename()), rendered(&page)?)
+    }
+
+    fn rendered(page: &Man) -> io::Result<String> {
+        let mut bytes: Vec<u8> = Vec::new();
+        page.render(&mut bytes)?;
+        Ok(with_lines_of_examples(&String::from_utf8_lossy(&bytes)))
+    }
+
+    /// The page in roff with the lines of the text after the help as they are: else `man` fills them, and cuts words of commands in two.
+    fn with_lines_of_examples(page: &str) -> String {
+        let mut kept = String::with_capacity(page.len() + 16);
+        let mut is_after_help = false;
+        for line in page.lines() {
+            let is_heading = line.starts_with(".SH ");
+            if is_heading && is_after_help {
+                kept.push_str(".fi\n");
+            }
+            kept.push_str(line);
+            kept.push('\n');
+            if is_heading {
+                is_after_help = line == ".SH EXTRA";
+            }
+            if is_heading && is_after_help {
+                kept.push_str(".nf\n");
+            }
+        }
+        if is_after_help {
+            kept.push_str(".fi\n");
+        }
+        kept
     }
 
     fn print(bytes: &[u8]) -> Result<()> {

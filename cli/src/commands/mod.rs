@@ -25,12 +25,13 @@ pub(crate) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  lacuna build --keys uniform:100k --filter grafite --bits-per-key 14 --out uniform.lacuna
+  lacuna build --keys uniform:100k --filter grafite --bits-per-key 14 \\
+      --out uniform.lacuna
   lacuna query uniform.lacuna 1000 2000
   lacuna verify uniform.lacuna --keys uniform:100k
 
-Exit codes: 0 done, 1 something does not hold, 2 bad input, 130 after Ctrl-C, 143 after SIGTERM,
-129 after SIGHUP.
+Exit codes: 0 done, 1 something does not hold, 2 bad input, 130 after
+Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
 `lacuna COMMAND --help` explains each command with examples.";
 
 #[derive(Debug, Subcommand)]
@@ -66,5 +67,26 @@ impl Cli {
             Command::Completions(args) => manual::completions(args),
             Command::Man(args) => manual::man(args),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    /// A terminal of 80 columns breaks wider lines, and an example that ends with `\` before its end.
+    #[test]
+    fn lines_after_the_help_fit_into_78_columns() {
+        check(&Cli::command());
+    }
+
+    fn check(command: &clap::Command) {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in text.lines() {
+            assert!(line.chars().count() <= 78, "{}: {line}", command.get_name());
+        }
+        command.get_subcommands().for_each(check);
     }
 }

@@ -9,24 +9,36 @@ use crate::errors::Result;
 
 const EXAMPLES: &str = "\
 Examples:
-  lacuna proxy --upstream postgres://127.0.0.1:5432 --listen 127.0.0.1:6432 --report-every 60
-  lacuna proxy --upstream 'postgres://db.internal/?sslmode=verify-full&sslrootcert=ca.pem' \\
-      --listen 0.0.0.0:6432 --certificate server.pem --key server.key
-  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache memory --register public.orders.customer \\
-      --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop
-  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache shadow --register public.orders.customer \\
-      --writes rights --writers app --account postgres://lacuna@127.0.0.1:5432/shop --metrics 127.0.0.1:9600
-  lacuna proxy --config proxy.toml                  # every option by its name: upstream, listen, cache …
+  lacuna proxy --upstream postgres://127.0.0.1:5432 \\
+      --listen 127.0.0.1:6432 --report-every 60
+  lacuna proxy --listen 0.0.0.0:6432 \\
+      --upstream \\
+      'postgres://db.internal/?sslmode=verify-full&sslrootcert=ca.pem' \\
+      --certificate server.pem --key server.key
+  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache memory \\
+      --register public.orders.customer --writes rights --writers app \\
+      --account postgres://lacuna@127.0.0.1:5432/shop
+  lacuna proxy --upstream postgres://127.0.0.1:5432 --cache shadow \\
+      --register public.orders.customer --writes rights --writers app \\
+      --account postgres://lacuna@127.0.0.1:5432/shop \\
+      --metrics 127.0.0.1:9600
+  lacuna proxy --config proxy.toml
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
-  lacuna proxy init --guard --register public.orders.customer --account-role lacuna --dry-run
+  lacuna proxy init --guard --register public.orders.customer \\
+      --account-role lacuna --dry-run
   lacuna proxy init --log --register public.orders.customer --dry-run
-  lacuna proxy top 127.0.0.1:9600                   # what a proxy with --metrics does now
+  lacuna proxy top 127.0.0.1:9600
 
-Clients keep their users, passwords and databases, and connect to the proxy instead of the database. What is cached, what never,
-and which rights a cache needs: docs/guide/postgres-proxy.md.
+The file of --config has every option by its name: upstream, listen,
+cache and so on. `lacuna proxy top` shows what a proxy with --metrics
+does now.
+
+Clients keep their users, passwords and databases, and connect to the
+proxy instead of the database. What is cached, what never, and which
+rights a cache needs: docs/guide/postgres-proxy.md.
 
 Needs a binary that was built with the proxy, in the checkout by
-`cargo build --release -p lacuna-cli --features proxy`.";
+  cargo build --release -p lacuna-cli --features proxy";
 
 /// Relay PostgreSQL's protocol byte for byte, cache range reads, and suggest which columns to cache
 ///
@@ -79,8 +91,8 @@ pub(crate) struct ProxyArgs {
     /// Most columns under --auto, those of --register among them
     #[arg(long, value_name = "N", requires = "auto", default_value_t = 8)]
     pub(crate) auto_columns: usize,
-    /// How writes past the proxy make no reader wrong: `rights`, no role but those of --writers may write; `guard`, triggers refuse
-    /// them; or `log`, they are read in the log of the database, for which each hit waits
+    /// How the cache stays right although others may write: `rights` (no role but those of --writers may write), `guard`
+    /// (triggers refuse such writes), or `log` (the proxy reads such writes in the database's log, and each hit waits for it)
     #[arg(long, value_name = "HOW", value_parser = ["rights", "guard", "log"], requires = "cache")]
     pub(crate) writes: Option<String>,
     /// Roles that may write registered tables, because they connect through this proxy only, with commas between
@@ -132,10 +144,9 @@ pub(crate) struct TopArgs {
     pub(crate) interval: u64,
 }
 
-/// Prepare tables for a proxy past which anybody may write, or take that away
+/// Prepare tables for `lacuna proxy --writes guard` or `--writes log`, or take that away
 ///
-/// `--guard` puts triggers on them by which such writes fail, for `--writes guard`; `--log` lets the log of the database say enough of
-/// such writes, for `--writes log`.
+/// `--guard` puts triggers on them by which writes past the proxy fail. `--log` lets the log of the database show such writes whole.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("how").args(["guard", "log"]).required(true))]
 pub(crate) struct InitArgs {
@@ -148,7 +159,7 @@ pub(crate) struct InitArgs {
     /// Columns that a proxy will register: SCHEMA.TABLE.COLUMN, with commas between
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
     pub(crate) register: Vec<String>,
-    /// The role of the proxy's own account, which guards have to know
+    /// The role of the proxy's own account, which guards have to know; not for --log and --remove
     #[arg(long, value_name = "ROLE", required_unless_present_any = ["remove", "log"], conflicts_with = "log")]
     pub(crate) account_role: Option<String>,
     /// Take it away
@@ -157,7 +168,8 @@ pub(crate) struct InitArgs {
     /// Print the SQL and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// A login that owns the tables and may read all statistics, for --log a superuser: postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    /// A login that owns the tables, has CREATE on the database and pg_read_all_stats, or for --log a superuser:
+    /// postgres://USER:PASSWORD@HOST:PORT/DATABASE
     #[arg(long, value_name = "URL", required_unless_present = "dry_run")]
     pub(crate) account: Option<String>,
 }

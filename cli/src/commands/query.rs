@@ -21,24 +21,34 @@ Examples:
   lacuna query words.lacuna apple apricot
   printf '17 29\\n5 5\\n' | lacuna query uniform.lacuna --batch -
   lacuna query temperatures.lacuna -1.5 20
-  lacuna build --keys words.txt --filter surf --bits-per-key 60 --out trie.lacuna
+  lacuna build --keys words.txt --filter surf --bits-per-key 60 \\
+      --out trie.lacuna
   lacuna query trie.lacuna --count apple apricot
   lacuna query trie.lacuna --seek apple apricot
   printf 'a\\tm\\nn\\tz\\n' | lacuna query trie.lacuna --seek-last --batch -
 
-One line an answer: `no` is always true, `maybe` means go and read. Ranges include both ends.
---count says how many keys the range holds: one number if that is certain, else `MIN-MAX`, between
-which the truth always lies (at most 2 apart, unless the filter was cut to its budget).
---seek says where the first key of the range can be: `from KEY`, with no key of the range before KEY.
---seek-last looks from the other end: `through KEY`, or `below KEY` if KEY itself is not there. Both
-say `no` if the range holds no key. Bytes that are not text are shown as `\\xff`.
-LO without HI asks for one key. The file names the type of its keys, and keys of another type are
-refused; only a filter from a program that named none needs --key-type. Of moments, a bare day is its
-start as LO and its end as HI. Write `--` before a LO that starts with a dash and is no number.
-A batch holds one `LO HI`, or one key, a line, with blanks, a tab or a comma between; text keys need the
-tab. Blank lines are left out, but an empty line of text or hex keys asks for the empty string, as in a
-file of keys. A file may be .gz. With --exit-code a script needs no output: 0 if any answer is not `no`,
-1 if every one is. Answers to a pipe come 1,024 at a time.";
+One line an answer: `no` is always true, `maybe` means go and read.
+Ranges include both ends. LO without HI asks for one key.
+
+--count says how many keys the range holds: one number if that is
+certain, else `MIN-MAX`, between which the truth always lies (at most 2
+apart, unless the filter was cut to its budget). --seek says where the
+first key of the range can be: `from KEY`, with no key of the range
+before KEY. --seek-last looks from the other end: `through KEY`, or
+`below KEY` if KEY itself is not there. Both say `no` if the range holds
+no key. Bytes that are not text are shown as `\\xff`.
+
+The file names the type of its keys, and keys of another type are
+refused; only a filter from a program that named none needs --key-type.
+Of moments, a bare day is its start as LO and its end as HI. Write `--`
+before a LO that starts with a dash and is no number.
+
+A batch holds one `LO HI`, or one key, a line, with blanks, a tab or a
+comma between; text keys need the tab. Blank lines are left out, but an
+empty line of text or hex keys asks for the empty string, as in a file
+of keys. A file may be .gz. Answers to a pipe come 1,024 at a time. With
+--exit-code a script needs no output: 0 if any answer is not `no`, 1 if
+every one is.";
 
 /// Ask a filter whether a range can hold a key
 #[derive(Debug, Args)]

@@ -27,12 +27,14 @@ Examples:
       --queries correlated:50k:1-1024:1k
   lacuna verify temperatures.lacuna --keys temperatures.txt --sort
 
-Every key is asked for: alone, in ranges around it, one by one and in batches; a single `no` is a false
-negative. The measured rate must be believable under the bound that the filter states. The file does not
-say which budget was asked for; give --bits-per-key to have it checked.
-Keys come as they came to `build`: same --sort and, for a generator, same --seed. The filter names their
-type; one from a program that named none needs --key-type.
-Exit code 1 if something does not hold.";
+Every key is asked for: alone, in ranges around it, one by one and in
+batches; a single `no` is a false negative. The measured rate must be
+believable under the bound that the filter states. The file does not say
+which budget was asked for; give --bits-per-key to have it checked.
+
+Keys come as they came to `build`: same --sort and, for a generator,
+same --seed. The filter names their type; one from a program that named
+none needs --key-type. Exit code 1 if something does not hold.";
 
 /// Prove that a filter keeps its promises for the keys it was built from
 #[derive(Debug, Args)]

@@ -62,7 +62,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     scans: u32,
 
-    /// SSTs that the rows are dealt out to
+    /// SSTables that the rows are dealt out to
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     ssts: u32,
 

@@ -20,7 +20,7 @@ pub(super) fn print(
     let mut out = Output::new();
     out.line(&source.story)?;
     out.line(&format!(
-        "{ssts} overlapping SSTs in a local folder{}, a block cache of a tenth of the rows, warmed up.",
+        "{ssts} overlapping SSTables in a local folder{}, a block cache of a tenth of the rows, warmed up.",
         if latency_ms == 0 { String::new() } else { format!(", each read delayed by {latency_ms} ms") }
     ))?;
     out.line(&format!(

@@ -21,6 +21,9 @@ fn completions_and_pages_name_every_command() {
     for name in ["lacuna.1", "lacuna-build.1", "lacuna-bench-filters.1"] {
         assert!(folder.path("pages").join(name).exists(), "{name}");
     }
+    let page = std::fs::read_to_string(folder.path("pages").join("lacuna-build.1")).unwrap();
+    assert!(page.contains(".SH EXTRA\n.nf\nExamples:\n"), "lines of examples are kept in\n{page}");
+    assert_eq!(page.matches(".nf\n").count(), page.matches(".fi\n").count(), "{page}");
 }
 
 #[test]

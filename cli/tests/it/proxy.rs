@@ -23,7 +23,8 @@ fn statements_are_explained() {
 fn arguments_that_do_not_go_together_are_refused() {
     let folder = Folder::new();
     let wrong = [
-        ("proxy --upstream mysql://a", "the upstream is no postgres://"),
+        ("proxy --upstream mysql://a", "give postgres://HOST:PORT"),
+        ("proxy", "--upstream <URL>; or give --config FILE"),
         ("proxy --upstream postgres://a?sslmode=verify-full", "needs the file of an authority"),
         ("proxy --upstream postgres://a --certificate a.pem --key a.key", "cannot be read"),
         (

@@ -88,7 +88,11 @@ impl<'a> SpecText<'a> {
             (None, Some(key)) if is_known(key) => {
                 format!("`{key}` of {family} has no value; give `{key}=` and a number")
             }
-            (Some((key, _)), _) | (None, Some(key)) => format!("{family} has no parameter `{key}`"),
+            (Some((key, _)), _) | (None, Some(key)) => {
+                let known: Vec<String> =
+                    self.known.iter().map(|known| format!("; it takes `{known}=`")).collect();
+                format!("{family} has no parameter `{key}`{}", known.concat())
+            }
         };
         Err(Error::invalid_input(problem))
     }
@@ -139,7 +143,7 @@ mod tests {
         for (text, said) in [
             ("surf:real=4,real=5", "surf has `real` twice"),
             ("surf:real", "`real` of surf has no value; give `real=` and a number"),
-            ("surf:rael=4", "surf has no parameter `rael`"),
+            ("surf:rael=4", "surf has no parameter `rael`; it takes `real=`"),
             ("surf:rael", "surf has no parameter `rael`"),
         ] {
             let mut spec = SpecText::parse(text).expect("well formed");

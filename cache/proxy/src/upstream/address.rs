@@ -131,7 +131,9 @@ impl FromStr for Upstream {
     /// Reads `postgres://HOST:PORT/?sslmode=…&sslrootcert=…`.
     fn from_str(url: &str) -> Result<Self> {
         let scheme = url.strip_prefix("postgres://").or_else(|| url.strip_prefix("postgresql://"));
-        let rest = scheme.ok_or_else(|| Error::invalid_input("the upstream is no postgres://HOST:PORT"))?;
+        let rest = scheme.ok_or_else(|| {
+            Error::invalid_input("the upstream is not a URL of PostgreSQL: give postgres://HOST:PORT")
+        })?;
         let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let authority = place.split('/').next().unwrap_or_default();
         let authority = authority.rsplit_once('@').map_or(authority, |(_, authority)| authority);
@@ -175,7 +177,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_refused() {
         let wrong = [
-            ("mysql://db", "is no postgres://"),
+            ("mysql://db", "give postgres://HOST:PORT"),
             ("postgres://", "has no HOST:PORT"),
             ("postgres://db:x", "has no HOST:PORT"),
             ("postgres://db?sslmode=allow", "is not known here"),

@@ -18,18 +18,23 @@ use crate::work_folder::WorkFolder;
 
 const EXAMPLES: &str = "\
 Examples:
-  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:32 \\
-      --filters none,engine,grafite
-  lacuna bench engine --engine slatedb --keys uniform:20k --queries points:1k \\
-      --filters none,engine,bloom --bits-per-key 10,14 --empty 0.5 --format json
-  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:1-64 \\
-      --filters none,auto --levels 4 --value-bytes 500 --direction reverse --cache 1M
+  lacuna bench engine --engine slatedb --keys uniform:20k \\
+      --queries uniform:1k:32 --filters none,engine,grafite
+  lacuna bench engine --engine slatedb --keys uniform:20k \\
+      --queries points:1k --filters none,engine,bloom \\
+      --bits-per-key 10,14 --empty 0.5 --format json
+  lacuna bench engine --engine slatedb --keys uniform:20k \\
+      --queries uniform:1k:1-64 --filters none,auto --levels 4 \\
+      --value-bytes 500 --direction reverse --cache 1M
 
-Keys are dealt out to levels that each span all of them; every filter gets a database of its own, all are
-warmed and then asked the same questions in turn. `rate` counts the answers \"maybe\" of our filters about
-files without the range. RocksDB is there in a binary that was built with it, in the checkout by
-`.ci/with-rocksdb cargo build --release -p lacuna-cli --features rocksdb`; it looks points up with `get`, and
-seeks them as [k, k] where only that asks our filter. Exit code 1 if rows are missing from an answer.";
+Keys are dealt out to levels that each span all of them. Every filter
+gets a database of its own; all are warmed and then asked the same
+questions in turn. `rate` counts the answers \"maybe\" of our filters
+about files without the range. RocksDB is there in a binary that was
+built with it, in the checkout by
+  .ci/with-rocksdb cargo build --release -p lacuna-cli --features rocksdb
+It looks points up with `get`, and seeks them as [k, k] where only that
+asks our filter. Exit code 1 if rows are missing from an answer.";
 
 /// Compare a storage engine's reads with no filter, its own, and ours
 #[derive(Debug, Args)]
@@ -140,7 +145,11 @@ fn measured(args: &EngineArgs, engine: &dyn Engine) -> Result<Vec<EngineRow>> {
     // The text names the same families in both key spaces; what is wrong with one is said before the keys are read.
     let words = words(args);
     let mut families = words.iter().filter(|word| !["none", "engine"].contains(&word.as_str()));
-    families.try_for_each(|family| refuse_without_secret(family))?;
+    families.try_for_each(|family| {
+        let spec = lacuna_families::spec::<u64>(family);
+        spec.map_err(|error| error.with_context("--filters takes `none`, `engine`, `all` and families"))?;
+        refuse_without_secret(family)
+    })?;
     let setting = setting(args, &input)?
         .with_value_bytes(args.value_bytes)
         .with_levels(args.levels, args.size_ratio)?

@@ -25,22 +25,32 @@ const APART_BYTES: usize = 256 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
-  lacuna bench filters --keys uniform:20k --queries uniform:10k:32 --quick
-  lacuna bench filters --filters grafite,bloom:k=7 --keys uniform:20k --bits-per-key 10,14 \\
-      --queries uniform:5k:1-32,correlated:5k:32:32 --quick --format json
-  lacuna bench filters --filters grafite,bucketing --keys words.txt --queries heldout:1k:1-4 \\
-      --bits-per-key 8,12,16 --quick --report report
-  lacuna bench filters --filters all --keys uniform:20k --queries uniform:10k:32 \\
-      --bits-per-key 14,18 --quick --report report
+  lacuna bench filters --keys uniform:20k --queries uniform:10k:32 \\
+      --quick
+  lacuna bench filters --filters grafite,bloom:k=7 --keys uniform:20k \\
+      --bits-per-key 10,14 --quick --format json \\
+      --queries uniform:5k:1-32,correlated:5k:32:32
+  lacuna bench filters --filters grafite,bucketing --keys words.txt \\
+      --queries heldout:1k:1-4 --bits-per-key 8,12,16 --quick \\
+      --report report
+  lacuna bench filters --filters all --keys uniform:20k \\
+      --queries uniform:10k:32 --bits-per-key 14,18 --quick \\
+      --report report
 
-Times are medians of interleaved rounds on one thread: compare them with each other, not with those of
-another run. `batched` asks 1,024 ranges a call; `floor` is one random read in as much memory as the
-filter has. Queries that take keys out (heldout, half, lastbyte) leave those keys out of the filter.
-Times, and the sample that some filters are designed by, are those of other queries of the same kind; of
-a file, and of queries that take keys out, those that are counted.
-A filter that does not fit its budget is a row that says what it needs; what is to be said about others
-stands below the table. Rows are printed as soon as their queries are done, and Ctrl-C prints what is
-done. Exit code 1 if a filter denies a key that it holds.";
+Times are medians of interleaved rounds on one thread: compare them with
+each other, not with those of another run. `batched` asks 1,024 ranges a
+call; `floor` is one random read in as much memory as the filter has.
+Queries that take keys out (heldout, half, lastbyte) leave those keys
+out of the filter.
+
+The rate is counted on one set of queries. Times are measured, and some
+filters are designed, with a second set of the same kind. A file and
+queries that take keys out give one set only.
+
+A filter that does not fit its budget is a row that says what it needs;
+notes about others stand below the table. Rows are printed as soon as
+their queries are done, and Ctrl-C prints what is done. Exit code 1 if a
+filter denies a key that it holds.";
 
 /// Compare filters over the same keys and queries
 #[derive(Debug, Args)]

@@ -9,17 +9,24 @@ use crate::errors::Result;
 
 const EXAMPLES: &str = "\
 Examples:
-  lacuna cache dendrite --listen 10.0.0.7:7400 --store postgres://app@10.0.0.1/app --table people --key id \\
-      --domain age:integer --cut 30 --cache redis://10.0.0.5:6379 --secret-file secret
-  lacuna cache dendrite --listen 0.0.0.0:7400 --address 10.0.0.8:7400 --store mysql://app@10.0.0.1/app \\
-      --table people --key id --domain age:integer --policy back --log redis://10.0.0.6:6379 \\
-      --cache redis://10.0.0.5:6379 --coordinator etcd://10.0.0.2:2379 --secret-file secret
+  lacuna cache dendrite --listen 10.0.0.7:7400 --secret-file secret \\
+      --store postgres://app@10.0.0.1/app --table people --key id \\
+      --domain age:integer --cut 30 --cache redis://10.0.0.5:6379
+  lacuna cache dendrite --listen 0.0.0.0:7400 --address 10.0.0.8:7400 \\
+      --store mysql://app@10.0.0.1/app --table people --key id \\
+      --domain age:integer --policy back --log redis://10.0.0.6:6379 \\
+      --cache redis://10.0.0.5:6379 --secret-file secret \\
+      --coordinator etcd://10.0.0.2:2379
+  lacuna cache dendrite --config dendrite.toml
 
-  lacuna cache dendrite --config dendrite.toml      # many tables of one database; docs/guide/range-cache.md
+The file of --config has many tables of one database:
+docs/guide/range-cache.md.
 
 Needs a binary that was built with the range cache, in the checkout by
-`cargo build --release -p lacuna-cli --features cache`.
-Exit code 2 if the arguments do not go together, or another process has the table open as a whole.";
+  cargo build --release -p lacuna-cli --features cache
+Exit code 2 if the arguments do not go together, if another process has
+the table open as a whole, or if acknowledged writes may be left in the
+logs at the end.";
 
 /// Own ranges of a table, together with other dendrites that share the secret
 ///

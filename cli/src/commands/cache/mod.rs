@@ -15,7 +15,8 @@ pub(crate) use redis::RedisArgs;
 use top::TopArgs;
 
 const BUILD: &str = "\
-The commands need a binary that was built with the range cache; in the checkout:
+The commands need a binary that was built with the range cache, in the
+checkout by
   cargo build --release -p lacuna-cli --features cache";
 
 /// Run the range cache in front of a database

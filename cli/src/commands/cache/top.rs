@@ -9,8 +9,9 @@ Examples:
   lacuna cache top 10.0.0.7:9400 10.0.0.8:9400
   lacuna cache top 10.0.0.7:9400 --interval 10 --count 6 | jq .tables
 
-Addresses are those of `lacuna cache dendrite --metrics`. On a terminal the picture is drawn anew after each interval,
-until Ctrl-C; elsewhere each interval is one line of JSON.";
+Addresses are those of `lacuna cache dendrite --metrics`. On a terminal
+the table is drawn anew after each interval, until Ctrl-C; elsewhere
+each interval is one line of JSON.";
 
 /// Watch dendrites: hit rate, hottest ranges, leases and pinned memory of each table
 #[derive(Debug, Args)]
