@@ -25,7 +25,7 @@
 //! - **Metrics**: [`TableStats::metrics`] names every count, by level and by reason, for whatever collects them.
 //! - **Column families** each take a [`RangeFilters`] of their own, if they differ in codec; one may serve several.
 //! - **Other comparators and user-defined timestamps** are refused by [`RangeFilters::install`], if they are set before it.
-//!   Tables of one that is set after it are always read, and counted.
+//!   Reads of a column family in another order are refused with an error.
 //! - **`min_tombstones_for_range_conversion`** must stay 0: RocksDB refuses iterators with any table filter otherwise.
 //! - **Learned gaps** are off unless [`RangeFilters::with_learned_gaps`] asks for them. Then scans without a row are
 //!   hints, [`GapLearner`] looks into the tables that were read in vain, and later scans in a gap do not read them again.
