@@ -28,7 +28,8 @@
 //!
 //! And, each off unless asked for: with the features `slatedb` and `rocksdb` (which compiles C++) the adapters that put a
 //! filter into every SSTable of a stock engine; with `cache`, `postgres` and `mariadb` a strongly
-//! consistent cache of range results before a SQL database, with `redis`, `cluster` and `etcd` for several processes.
+//! consistent cache of range results before a SQL database, with `redis`, `cluster` and `etcd` for several processes, `zlib` for
+//! smaller results, `tls` for encrypted connections, and `mongodb` (experimental) for collections in place of tables.
 //!
 //! Setters are called `with_…`, take the value and give it back. Errors say by their [`ErrorKind`] what to do next.
 
@@ -109,7 +110,7 @@ mod pages {
     #[doc = include_str!("../../docs/guide/rocksdb.md")]
     struct RocksDb;
 
-    #[cfg(all(feature = "redis", feature = "cluster", feature = "postgres"))]
+    #[cfg(all(feature = "redis", feature = "cluster", feature = "postgres", feature = "mongodb"))]
     #[doc = include_str!("../../docs/guide/range-cache.md")]
     struct RangeCache;
 }

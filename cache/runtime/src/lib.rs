@@ -11,6 +11,8 @@
 //! | `etcd` | `etcd` | ranges leased through etcd |
 //! | `mongodb` | `mongodb` | experimental: collections of databases that speak the MongoDB protocol |
 //!
+//! The feature `tls` adds TLS to Redis, PostgreSQL and MariaDB, `zlib` a second way to compress results.
+//!
 //! Without any feature there are
 //!
 //! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
