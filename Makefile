@@ -67,6 +67,7 @@ test-rocksdb:
 test-features: test-build
 	$(BESIDE) "features, each alone" .ci/features
 	$(BESIDE) words lab/words
+	$(BESIDE) names lab/names
 	$(BESIDE) packages .ci/package
 
 test-compiled: test-features test-rocksdb
