@@ -106,7 +106,7 @@ enum InFlight {
     Patch { session: Session, tasks: Vec<TaskId>, plans: HashMap<Query, PlannedEdit>, scripts: usize },
     /// The values of entries that are to be compacted, whose last changes are those of the sessions; since when, if no write waited.
     Values { last: BTreeMap<Query, Session>, idle_since: Option<u64> },
-    /// The same writes, after the server had no memory for their changes: the entries are deleted.
+    /// The same writes, after the server had no memory for their changes: the entries are deleted. Their queries are sorted.
     Delete { tasks: Vec<TaskId>, queries: Vec<Query> },
 }
 
@@ -357,7 +357,8 @@ impl<A: Application> Owner<A> {
         }
         // Under its lease no reader can have installed them since.
         let touched = self.index.read().touched(&self.writes[&task].write.touched);
-        touched.iter().filter(|query| queries.contains(query)).for_each(|query| self.forget_entry(query));
+        let deleted = touched.iter().filter(|query| queries.binary_search(query).is_ok());
+        deleted.for_each(|query| self.forget_entry(query));
         self.entries_of_task_answered(task);
     }
 

@@ -150,6 +150,26 @@ fn an_entry_that_a_write_leaves_alone_stays_known_to_a_full_server() {
 }
 
 #[test]
+fn a_full_server_keeps_no_entry_of_a_write_that_touches_many() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let queries: Vec<Query> =
+        (0..4).flat_map(|lo| (3..8).map(move |hi| Query::all(0, closed(lo, hi)))).collect();
+    for query in &queries {
+        owner.read(&mut servers, query);
+    }
+    assert_eq!(owner.machine.index().len(), queries.len());
+    owner.holds = patches;
+    let write = owner.change(&mut servers, 100, put(3));
+    let Some(Action::Cache(call, ..)) = owner.held.pop() else { panic!("it hides the entries") };
+    owner.holds = no_call;
+    owner.tell(&mut servers, Event::Cache(call, CacheReply::Full));
+    assert_eq!(owner.writes[&write], WriteOutcome::Done);
+    assert!(queries.iter().all(|query| shown(&servers, query).is_none()));
+    assert_eq!(owner.machine.index().len(), 0);
+}
+
+#[test]
 fn updates_of_one_row_take_one_place() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
     let config = Config { patch_room: 0, ..Config::new(Policy::WriteThrough) };
