@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::calls::{Call, Purpose};
-use super::task::WriteStep;
+use super::task::{WriteStep, WriteTask};
 use super::{Owner, TaskId};
 use crate::call::{CacheCall, LogCall, StoreCall};
 use crate::config::{Application, Flaw};
@@ -114,6 +114,7 @@ impl<A: Application> Owner<A> {
                 batch.iter().for_each(|lsn| drop(self.buffered.remove(*lsn)));
                 self.trim_logs_if_due();
                 self.go_on_flushed();
+                self.forget_aside();
                 self.go_on_starting();
                 self.admit();
                 self.apply_if_due();
@@ -181,6 +182,16 @@ impl<A: Application> Owner<A> {
         self.apply_next();
     }
 
+    /// Of a write that was set aside nothing need be known once the store has counted it and no task waits for it.
+    fn forget_aside(&mut self) {
+        if self.applying.aside.is_empty() {
+            return;
+        }
+        let first_left = self.buffered.first().unwrap_or(u64::MAX);
+        let awaited: BTreeSet<u64> = self.writes.values().filter_map(WriteTask::number).collect();
+        self.applying.aside.retain(|lsn| *lsn >= first_left || awaited.contains(lsn));
+    }
+
     /// Continues the tasks that waited for writes that the store now has.
     fn go_on_flushed(&mut self) {
         let first_left = self.buffered.first().unwrap_or(u64::MAX);
@@ -222,5 +233,81 @@ impl<A: Application> Owner<A> {
     /// The store has every buffered write up to this number.
     fn applied(&self) -> u64 {
         self.buffered.first().unwrap_or(self.next_lsn) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+    use crate::call::{CacheReply, LogReply, StoreReply, StoreState};
+    use crate::config::{Config, Fact, Policy};
+    use crate::interval::Interval;
+    use crate::message::{Epoch, Event, RequestId, Value, Write, WriteOutcome};
+    use crate::query::Query;
+
+    /// Has every write buffered.
+    #[derive(Debug)]
+    struct Certain;
+
+    impl Application for Certain {
+        fn is_certain(&self, _: &Command, _: &[(Query, Value)], _: &[Fact]) -> bool {
+            true
+        }
+
+        fn empty(&self, _: &Query) -> Value {
+            Value::new(b"")
+        }
+    }
+
+    /// The answer to a call, of a store that refuses every buffered write.
+    fn answer(action: Action) -> Option<Event> {
+        Some(match action {
+            Action::Cache(call, ..) => Event::Cache(call, CacheReply::Done),
+            Action::Log(_, call, _, LogCall::Fence) => {
+                Event::Log(call, LogReply::Kept { writes: Vec::new(), is_whole: true })
+            }
+            Action::Log(_, call, ..) => Event::Log(call, LogReply::Done),
+            Action::Store(call, _, StoreCall::Fence) => {
+                let state = StoreState { applied_lsn: 0, recovered: Epoch(0), is_buffered: false };
+                Event::Store(call, StoreReply::State(state))
+            }
+            Action::Store(call, _, StoreCall::Apply(writes)) => {
+                let refused = writes.iter().find(|(_, command)| command.is_some());
+                let refuse = |(lsn, _): &(u64, _)| StoreReply::Refused { lsn: Some(*lsn), retry: false };
+                Event::Store(call, refused.map_or(StoreReply::Done, refuse))
+            }
+            Action::Store(call, ..) => Event::Store(call, StoreReply::Done),
+            _ => return None,
+        })
+    }
+
+    fn drive(owner: &mut Owner<Certain>, event: Event) -> Vec<WriteOutcome> {
+        let (mut events, mut outcomes) = (VecDeque::from([event]), Vec::new());
+        while let Some(event) = events.pop_front() {
+            for action in owner.handle(0, event) {
+                if let Action::WriteDone(_, outcome) = &action {
+                    outcomes.push(*outcome);
+                }
+                events.extend(answer(action));
+            }
+        }
+        outcomes
+    }
+
+    #[test]
+    fn what_was_set_aside_is_forgotten_once_the_store_has_counted_it() {
+        let config = Config { log_count: 1, write_through_for: 0, ..Config::new(Policy::WriteBack) };
+        let mut owner = Owner::new(config, Certain, Epoch(1));
+        assert!(drive(&mut owner, Event::Tick).is_empty() && owner.is_serving());
+        for number in 1..=3 {
+            let touched = vec![(0, Interval::point(number.into()))];
+            let write = Write { touched, command: Command::new(b"raise") };
+            let outcomes = drive(&mut owner, Event::Write(RequestId(number), write));
+            assert_eq!((&outcomes[..], owner.buffered().len()), (&[WriteOutcome::Done][..], 1), "{number}");
+            drive(&mut owner, Event::Tick);
+            assert!(owner.buffered().is_empty() && owner.applying.aside.is_empty(), "{number}");
+        }
     }
 }

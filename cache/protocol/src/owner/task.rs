@@ -46,6 +46,14 @@ pub(super) struct WriteTask {
 }
 
 impl WriteTask {
+    /// Its number among buffered writes, if it has one.
+    pub(super) const fn number(&self) -> Option<u64> {
+        match self.step {
+            WriteStep::Logging { lsn } | WriteStep::Draining { lsn } => Some(lsn),
+            _ => self.lsn,
+        }
+    }
+
     /// The owner that was asked last may still take the lease: it counts as one that holds it.
     pub(super) fn count_the_last_asked(&mut self) {
         if self.step == WriteStep::Leading {
