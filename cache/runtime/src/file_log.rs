@@ -33,7 +33,8 @@ const MAGIC: &[u8; 8] = b"lacbuf\x01\n";
 const FENCE: u8 = 1;
 const APPEND: u8 = 2;
 const TRIM: u8 = 3;
-/// The file is written anew beyond this size, if it is then four times as large as what it must keep.
+/// The file is written anew beyond this size, if it is then four times as large as what it must keep. That takes a pass over all
+/// of it: it is looked at again when the file has doubled.
 const REWRITE_BYTES: u64 = 1 << 20;
 /// How long the thread of a log that was dropped may take to end.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -105,6 +106,8 @@ struct Disk {
     path: PathBuf,
     file: File,
     len: u64,
+    /// Beyond which length it is looked at whether to write the file anew.
+    look_beyond: u64,
     /// Whether the file may have another content than `ranges`, or another file its name.
     is_damaged: bool,
     ranges: BTreeMap<RangeId, Kept>,
@@ -132,7 +135,8 @@ impl Disk {
         sync(&file, path)?;
         // The process that created the file may have been killed before it did this.
         sync_folder(path)?;
-        Ok(Self { path: path.to_owned(), file, len: disk_len as u64, is_damaged: false, ranges })
+        let (path, len) = (path.to_owned(), disk_len as u64);
+        Ok(Self { path, file, len, look_beyond: REWRITE_BYTES, is_damaged: false, ranges })
     }
 
     /// Serves until there are no more callers, or it is closed.
@@ -182,8 +186,9 @@ impl Disk {
             let answer = written.as_ref().map(|()| answer).map_err(same_error);
             drop(reply.send(answer));
         }
-        if !self.is_damaged && self.len > REWRITE_BYTES {
+        if !self.is_damaged && self.len > self.look_beyond {
             self.is_damaged = self.rewrite().is_err();
+            self.look_beyond = REWRITE_BYTES.max(2 * self.len);
         }
     }
 

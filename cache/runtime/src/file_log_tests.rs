@@ -15,6 +15,12 @@ fn kept(reply: LogReply) -> (usize, bool) {
     (writes.len(), is_whole)
 }
 
+fn ask(disk: &mut Disk, call: LogCall) -> Result<LogReply> {
+    let (reply, mut answer) = oneshot::channel();
+    disk.answer(vec![Asked { range: RangeId(0), epoch: Epoch(1), call, reply }]);
+    answer.try_recv().unwrap()
+}
+
 #[tokio::test]
 async fn what_was_acknowledged_is_there_after_a_torn_end() {
     let folder = tempfile::tempdir().unwrap();
@@ -51,6 +57,28 @@ async fn the_file_does_not_grow_with_what_the_store_has() {
     drop(log);
     let log = FileLog::open(&path).unwrap();
     assert_eq!(kept(call(&log, 2, LogCall::Fence).await), (1, true));
+}
+
+#[test]
+fn a_file_that_must_keep_most_of_itself_is_looked_at_again_when_it_has_doubled() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut disk = Disk::open(&folder.path().join("log")).unwrap();
+    let large = "x".repeat(100_000);
+    let append = |lsn| LogCall::Append([(lsn, write(&large))].into());
+    ask(&mut disk, LogCall::Fence).unwrap();
+    let mut looks = vec![REWRITE_BYTES];
+    for lsn in 1..=60 {
+        assert_eq!(ask(&mut disk, append(lsn)).unwrap(), LogReply::Done);
+        if looks.last() != Some(&disk.look_beyond) {
+            looks.push(disk.look_beyond);
+        }
+    }
+    assert_eq!(looks.len(), 4, "6 MB, looked at beyond one, two and four: {looks:?}");
+    for lsn in 61..=100 {
+        ask(&mut disk, LogCall::Trim(lsn - 1)).unwrap();
+        ask(&mut disk, append(lsn)).unwrap();
+    }
+    assert!(disk.len < 2 * REWRITE_BYTES, "{} bytes", disk.len);
 }
 
 #[tokio::test]
@@ -118,11 +146,6 @@ async fn after_an_error_of_the_disk_the_file_is_written_anew_and_nothing_acknowl
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let mut disk = Disk::open(&path).unwrap();
-    let ask = |disk: &mut Disk, call| {
-        let (reply, mut answer) = oneshot::channel();
-        disk.answer(vec![Asked { range: RangeId(0), epoch: Epoch(1), call, reply }]);
-        answer.try_recv().unwrap()
-    };
     let append = |lsn| LogCall::Append([(lsn, write("w"))].into());
     ask(&mut disk, LogCall::Fence).unwrap();
     ask(&mut disk, LogCall::Trim(0)).unwrap();
