@@ -11,6 +11,8 @@ pub(crate) const LONGEST: usize = 16 << 20;
 const LENGTH_BYTES: usize = 4;
 /// Kind and checksum.
 const SHORTEST: usize = 5;
+/// Bytes of frames that were read before the others are moved to their place, and room that a connection keeps for more.
+const KEPT_BYTES: usize = 1 << 16;
 
 /// Reads the body of a frame.
 pub(crate) const fn reader(body: &[u8]) -> Reader<'_> {
@@ -60,14 +62,17 @@ impl Default for Frames {
 impl Frames {
     /// Appends received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        if self.start == self.bytes.len() {
-            self.bytes.clear();
-            self.start = 0;
-        } else if self.start > 1 << 16 {
-            self.bytes.drain(..self.start);
-            self.start = 0;
+        if self.is_empty() || self.start > KEPT_BYTES {
+            self.forget_read();
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// A connection that was once sent a long frame does not keep its room.
+    fn forget_read(&mut self) {
+        self.bytes.drain(..self.start);
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.start = 0;
     }
 
     /// Whether the stream may end here.
@@ -80,6 +85,9 @@ impl Frames {
     /// # Errors
     /// `Corrupt` for a frame that is damaged or of an invalid length.
     pub(crate) fn next(&mut self) -> Result<Option<(u8, &[u8])>> {
+        if self.is_empty() {
+            self.forget_read();
+        }
         let rest = &self.bytes[self.start..];
         let Some(length) = rest.first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
         let len = u32::from_le_bytes(*length) as usize;
@@ -116,6 +124,22 @@ mod tests {
                 }
             }
             assert_eq!((seen, frames.is_empty()), (20, true));
+        }
+    }
+
+    #[test]
+    fn the_room_of_a_long_frame_is_given_back_once_it_is_read() {
+        let long = write_frame(1, &vec![7; 4 << 20], LONGEST).unwrap();
+        let short = write_frame(2, b"short", LONGEST).unwrap();
+        for begun in [0, 3] {
+            let mut frames = Frames { max: LONGEST, ..Frames::default() };
+            frames.push(&long);
+            frames.push(&short[..begun]);
+            assert_eq!(frames.next().unwrap().map(|(kind, body)| (kind, body.len())), Some((1, 4 << 20)));
+            assert_eq!(frames.next().unwrap(), None);
+            frames.push(&short[begun..]);
+            assert!(frames.bytes.capacity() <= 2 * KEPT_BYTES, "{} bytes", frames.bytes.capacity());
+            assert_eq!(frames.next().unwrap(), Some((2, &b"short"[..])));
         }
     }
 
