@@ -21,7 +21,22 @@ struct Place {
     failed: Option<(Instant, Error)>,
 }
 
-type Places = BTreeMap<(Role, String), Arc<tokio::sync::Mutex<Place>>>;
+impl Place {
+    /// Whether its connection is open, or has just failed.
+    fn is_known(&self) -> bool {
+        let has_just_failed = self.failed.as_ref().is_some_and(|(when, _)| when.elapsed() < REST);
+        has_just_failed || self.link.as_ref().is_some_and(|link| link.is_open())
+    }
+}
+
+type Shared = Arc<tokio::sync::Mutex<Place>>;
+
+type Places = BTreeMap<(Role, String), Shared>;
+
+/// Whether a call has taken it from the places and still needs it, or the next would learn something from it.
+fn is_needed(place: &Shared) -> bool {
+    Arc::strong_count(place) > 1 || place.try_lock().is_ok_and(|place| place.is_known())
+}
 
 /// Connections that all requests share.
 #[derive(Debug)]
@@ -56,7 +71,12 @@ impl Links {
     pub(crate) async fn to(&self, address: &str, role: Role) -> Result<Arc<Link>> {
         let place = {
             let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-            places.entry((role, address.to_owned())).or_default().clone()
+            let key = (role, address.to_owned());
+            if !places.contains_key(&key) {
+                // Dendrites come and go, each at an address of its own.
+                places.retain(|_, place| is_needed(place));
+            }
+            places.entry(key).or_default().clone()
         };
         let mut place = place.lock().await;
         if let Some(link) = place.link.as_ref().filter(|link| link.is_open()) {
@@ -89,5 +109,48 @@ impl Links {
         let what = "has registered other columns than this one, or in another order: stop all dendrites of the table, and start \
                     them with the same";
         Err(Error::new(ErrorKind::Conflict, format!("the dendrite at {address} {what}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use tokio::io::DuplexStream;
+
+    use super::*;
+
+    /// Has no listeners. At one address that is known only after a while.
+    #[derive(Debug)]
+    struct Empty;
+
+    impl Network for Empty {
+        type Incoming = DuplexStream;
+        type Outgoing = DuplexStream;
+
+        async fn connect(&self, address: &str) -> io::Result<(DuplexStream, DuplexStream)> {
+            if address == "slow" {
+                tokio::time::sleep(3 * REST).await;
+            }
+            Err(io::ErrorKind::ConnectionRefused.into())
+        }
+    }
+
+    #[tokio::test]
+    async fn addresses_of_dendrites_that_are_gone_are_forgotten() {
+        let secret = Secret::new(b"0123456789abcdef").unwrap();
+        let links = Links::over(Empty, secret, "people");
+        for number in 1..=3 {
+            links.to(&format!("10.0.0.{number}:7400"), Role::Client).await.unwrap_err();
+        }
+        let next = async {
+            tokio::time::sleep(REST).await;
+            links.to("10.0.0.4:7400", Role::Client).await.unwrap_err();
+            let places = links.places.lock().unwrap();
+            places.keys().map(|(_, address)| address.clone()).collect::<Vec<_>>()
+        };
+        let (waited, known) = tokio::join!(links.to("slow", Role::Client), next);
+        assert!(waited.is_err());
+        assert_eq!(known, ["10.0.0.4:7400", "slow"]);
     }
 }
