@@ -13,8 +13,9 @@ use tokio::sync::{broadcast, watch};
 
 use crate::cluster::noticed::{Listen, Noticed, notice_bytes};
 
-/// Notices that are kept.
+/// Notices that are kept, and bytes of all of them: the newest is always kept.
 const KEPT: usize = 1_024;
+const KEPT_BYTES: usize = 32 << 20;
 /// Bytes of notices in one answer, unless one alone has more.
 const MAX_BYTES: usize = 1 << 20;
 /// The longest notice; for a longer one listeners receive that it is missing.
@@ -32,7 +33,10 @@ pub(super) struct Journal {
 
 #[derive(Debug, Default)]
 struct Kept {
-    notices: VecDeque<(Instant, Notice)>,
+    /// When each came, and its bytes.
+    notices: VecDeque<(Instant, usize, Notice)>,
+    /// The bytes of all.
+    bytes: usize,
     /// Whether notices were dropped, and when the last of them came.
     dropped: Option<Instant>,
 }
@@ -60,11 +64,16 @@ impl Journal {
     }
 
     fn add(&self, notice: Notice) {
-        let notice = if notice_bytes(&notice) > LONGEST { Notice::MayBeMissing } else { notice };
+        let bytes = notice_bytes(&notice);
+        let (bytes, notice) = if bytes > LONGEST { (0, Notice::MayBeMissing) } else { (bytes, notice) };
         let mut kept = self.kept();
-        kept.notices.push_back((Instant::now(), notice));
-        if kept.notices.len() > KEPT {
-            kept.dropped = kept.notices.pop_front().map(|(when, _)| when);
+        kept.notices.push_back((Instant::now(), bytes, notice));
+        kept.bytes += bytes;
+        while (kept.notices.len() > KEPT || kept.bytes > KEPT_BYTES)
+            && let Some((when, bytes, _)) = kept.notices.pop_front()
+        {
+            kept.bytes -= bytes;
+            kept.dropped = Some(when);
         }
         self.next.send_modify(|next| *next += 1);
     }
@@ -93,16 +102,16 @@ impl Journal {
         let (from, is_missing) = if is_known {
             (listen.next.max(first), listen.next < first)
         } else {
-            let old = kept.notices.iter().take_while(|(when, _)| is_old(*when)).count() as u64;
+            let old = kept.notices.iter().take_while(|(when, ..)| is_old(*when)).count() as u64;
             // It has listened to an earlier process, or began before the oldest kept notice.
             (first + old, listen.journal != 0 || kept.dropped.is_some_and(|when| !is_old(when)))
         };
         let mut heard =
             Noticed { journal: self.number, next: from, members: Vec::new(), notices: Vec::new() };
         heard.notices.extend(is_missing.then_some(Notice::MayBeMissing));
-        let mut bytes = 0;
-        for (_, notice) in kept.notices.iter().skip(usize::try_from(from - first).unwrap_or(usize::MAX)) {
-            bytes += notice_bytes(notice);
+        let (mut bytes, received) = (0, usize::try_from(from - first).unwrap_or(usize::MAX));
+        for (_, len, notice) in kept.notices.iter().skip(received) {
+            bytes += len;
             if bytes > MAX_BYTES && heard.next > from {
                 break;
             }
@@ -152,6 +161,22 @@ mod tests {
             assert_eq!(heard.notices[..2], [Notice::MayBeMissing, aside(5)]);
             assert_eq!(heard.notices.len(), KEPT + 1);
         }
+    }
+
+    #[test]
+    fn long_notices_take_the_place_of_older_ones() {
+        let journal = Journal::new();
+        let before = first(&journal);
+        let long = |number| Notice::SetAside(vec![(number, Command::new(&vec![7; 10 << 20]))]);
+        (0..8).for_each(|number| journal.add(long(number)));
+        assert_eq!(journal.kept().notices.len(), 3, "of 10 MiB each");
+        assert!(journal.kept().bytes <= KEPT_BYTES);
+        let heard = same_error(&journal, &before);
+        assert_eq!((heard.next, &heard.notices[0]), (7, &Notice::MayBeMissing));
+        assert!(heard.notices[1] == long(5));
+        (0..KEPT as u64).for_each(|number| journal.add(aside(number)));
+        assert_eq!(journal.kept().notices.len(), KEPT);
+        assert!(journal.kept().bytes < 1 << 20);
     }
 
     #[test]
