@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use lacuna_cache_protocol::Result;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
+use tracing::warn;
 
 use crate::etcd::coordinator::Inner;
 use crate::etcd::kv::all_below;
@@ -22,16 +23,23 @@ const TOGETHER: Duration = Duration::from_millis(20);
 
 /// Runs until the coordinator is dropped.
 pub(crate) async fn run(coordinator: Weak<Inner>) {
-    let mut bell = None;
+    let (mut bell, mut fails) = (None, false);
     loop {
         let Some(inner) = coordinator.upgrade() else { return };
         let period = Duration::from_millis(inner.options.ttl_ms() / 3);
         if bell.is_none() {
             bell = hang_up_bell(&inner).await;
         }
-        if let Err(error) = round(&inner).await {
-            tracing::warn!(%error, "etcd");
+        let renewed = round(&inner).await;
+        if renewed.is_err() {
             bell = None;
+        }
+        // Said when it begins and when it ends: while etcd is away there are several rounds a second.
+        if renewed.is_err() != std::mem::replace(&mut fails, renewed.is_err()) {
+            match renewed {
+                Ok(()) => warn!("the lease of this process is renewed in etcd again"),
+                Err(error) => warn!(%error, "the lease of this process is not renewed in etcd"),
+            }
         }
         drop(inner);
         wait(&mut bell, period).await;

@@ -107,6 +107,8 @@ pub(crate) struct OwnerTask<A> {
     may_have_left: bool,
     /// Whether the last claim found another process.
     was_elsewhere: bool,
+    /// Whether the last tenure that was granted was of ranges that were cut for other columns.
+    is_of_other_columns: bool,
     /// Until when this task claims nothing, so that a process with the logs that are missing here can.
     refused_until_ms: u64,
     is_done: bool,
@@ -146,6 +148,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             wish: WishToLeave::default(),
             may_have_left: false,
             was_elsewhere: false,
+            is_of_other_columns: false,
             refused_until_ms: 0,
             is_done: false,
         }

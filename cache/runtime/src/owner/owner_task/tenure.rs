@@ -60,13 +60,17 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         if let (Some(table), Some(known)) = (&tenure.table, &self.config.table)
             && table.marks() != known.marks()
         {
-            error!(
-                range = self.handle.range.0,
-                "the ranges were cut anew for other columns while this dendrite is running: stop it"
-            );
+            // Said once: the range is claimed again and again.
+            if !std::mem::replace(&mut self.is_of_other_columns, true) {
+                error!(
+                    range = self.handle.range.0,
+                    "the ranges were cut anew for other columns while this dendrite is running: stop it"
+                );
+            }
             // To give it back would say that the store has every write of the owner before.
             return self.is_without_claim(&Error::unavailable("the ranges were cut anew for other columns"));
         }
+        self.is_of_other_columns = false;
         // Before this process has seen that ranges were cut anew, it may be granted one of them.
         if let Some(table) = tenure.table.clone() {
             self.take_table(table);
