@@ -14,6 +14,7 @@ use std::sync::Arc;
 use lacuna_cache::Counts;
 use lacuna_cache::cluster::{Dendrite, Membership};
 use lacuna_cache::cluster::{Net, Secret, Server};
+use lacuna_cache::etcd::EtcdCoordinator;
 use lacuna_cache::sql::{Cache, Notice, shared_name};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::net::TcpListener;
@@ -29,6 +30,8 @@ struct Serving {
     dendrites: BTreeMap<String, Dendrite>,
     /// The cache of each table, in the order in which they were opened: the first of a database has its connections.
     caches: Vec<(String, Cache)>,
+    /// What leases the ranges of tables, where that is etcd.
+    coordinators: Vec<Arc<EtcdCoordinator>>,
     /// Databases and shared names of the tables.
     names: BTreeSet<(String, String)>,
 }
@@ -62,6 +65,9 @@ async fn serve(plans: &[Plan]) -> Result<()> {
     }
     stop.await;
     let drained = server.stop().await;
+    if drained.is_ok() {
+        serving.leave().await;
+    }
     let closed = serving.close().await;
     say(&counted(&serving.dendrites));
     drained.and(closed)
@@ -82,11 +88,16 @@ async fn start_all(plans: &[Plan], secret: &Secret, address: &str) -> Result<Ser
     for (how, url) in servers {
         how.check(url).await?;
     }
-    let mut serving = Serving { dendrites: BTreeMap::new(), caches: Vec::new(), names: BTreeSet::new() };
+    let (caches, coordinators) = (Vec::new(), Vec::new());
+    let mut serving = Serving { dendrites: BTreeMap::new(), caches, coordinators, names: BTreeSet::new() };
     for plan in plans {
         if let Err(why) = serving.add(plan, secret, address).await {
+            let mut stopped = Ok(());
             for dendrite in serving.dendrites.values() {
-                drop(dendrite.stop().await);
+                stopped = stopped.and(dendrite.stop().await);
+            }
+            if stopped.is_ok() {
+                serving.leave().await;
             }
             drop(serving.close().await);
             return Err(why.with_context(format!("the table {}", plan.table)));
@@ -117,10 +128,20 @@ impl Serving {
         };
         let started = start(plan, &cache, &name, secret, address).await;
         self.caches.push((plan.store.clone(), cache));
-        let dendrite = started?;
+        let (dendrite, etcd) = started?;
+        self.coordinators.extend(etcd);
         tokio::spawn(complain(plan.table.clone(), dendrite.notices()));
         self.dendrites.insert(plan.table.clone(), dendrite);
         Ok(())
+    }
+
+    /// Leaves etcd once the ranges are released: other dendrites would expect a member to claim them again, until its lease is over.
+    /// Where acknowledged writes are left in logs, the lease keeps the ranges from being cut.
+    async fn leave(&self) {
+        for etcd in &self.coordinators {
+            // If etcd does not answer, the lease has to run out.
+            drop(etcd.leave().await);
+        }
     }
 
     /// Closes all connections, those that others share at last.
@@ -133,23 +154,28 @@ impl Serving {
     }
 }
 
-async fn start(plan: &Plan, cache: &Cache, name: &str, secret: &Secret, address: &str) -> Result<Dendrite> {
+/// A dendrite, and what leases its ranges if that is etcd.
+type Started = (Dendrite, Option<Arc<EtcdCoordinator>>);
+
+async fn start(plan: &Plan, cache: &Cache, name: &str, secret: &Secret, address: &str) -> Result<Started> {
     let schema = plan.schema()?;
     let cuts = plan.cut(&schema)?;
     let transport = Arc::new(Net::new(secret.clone(), &plan.table));
     let membership = |directory| Membership { directory, transport, address: address.to_owned() };
     if !plan.is_leased_by_etcd() {
         let ranges = Arc::new(cache.shared_ranges(&plan.table, &cuts, address).await?);
-        return cache.dendrite(schema, ranges.clone(), membership(ranges)).await;
+        return Ok((cache.dendrite(schema, ranges.clone(), membership(ranges)).await?, None));
     }
     let store = cache.store(schema.clone()).await?;
     let etcd = Arc::new(plan.etcd(name, address, cuts, store)?.open().await?);
-    let started = cache.dendrite(schema, etcd.clone(), membership(etcd.clone())).await;
-    if started.is_err() {
-        // Other dendrites need not wait for the lease to expire.
-        drop(etcd.leave().await);
+    match cache.dendrite(schema, etcd.clone(), membership(etcd.clone())).await {
+        Ok(dendrite) => Ok((dendrite, Some(etcd))),
+        Err(why) => {
+            // Other dendrites need not wait for the lease to expire.
+            drop(etcd.leave().await);
+            Err(why)
+        }
     }
-    started
 }
 
 /// Prints notices for the application to standard error, a line each.

@@ -47,7 +47,8 @@ pub(crate) async fn run(coordinator: Weak<Inner>) {
 }
 
 async fn round(inner: &Inner) -> Result<()> {
-    let beat = inner.session.beat().await?;
+    // What has left stays away: a change that its watch reports may be the end of its own keys.
+    let Some(beat) = inner.session.beat_if_joined().await? else { return Ok(()) };
     recutting::carry_out(inner, &beat.map).await.map(drop)
 }
 

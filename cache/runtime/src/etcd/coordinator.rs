@@ -73,7 +73,7 @@ impl EtcdCoordinator {
         self.inner.session.holder
     }
 
-    /// Leaves at once: other processes may claim the ranges of this one. Stop the owners first.
+    /// Leaves at once: other processes may claim the ranges of this one. Stop the owners first. A later claim joins again.
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer: the lease then has to run out.

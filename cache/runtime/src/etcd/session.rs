@@ -39,6 +39,8 @@ pub(crate) struct Session {
 #[derive(Debug, Default)]
 struct Last {
     lease: Option<i64>,
+    /// Whether the process has left, and nothing has asked for a beat since.
+    has_left: bool,
     /// Number of the last finished beat, and its result.
     number: u64,
     found: Option<Result<Beat, (ErrorKind, String)>>,
@@ -59,10 +61,22 @@ impl Session {
         self.seen.subscribe()
     }
 
-    /// The result of a beat that begins after this call.
+    /// The result of a beat that begins after this call. A process that has left joins again.
     pub(crate) async fn beat(&self) -> Result<Beat> {
         let begun_before = self.begun.load(Ordering::SeqCst);
         let mut last = self.last.lock().await;
+        last.has_left = false;
+        self.beat_after(begun_before, &mut last).await
+    }
+
+    /// The same of a process that has not left.
+    pub(crate) async fn beat_if_joined(&self) -> Result<Option<Beat>> {
+        let begun_before = self.begun.load(Ordering::SeqCst);
+        let mut last = self.last.lock().await;
+        if last.has_left { Ok(None) } else { self.beat_after(begun_before, &mut last).await.map(Some) }
+    }
+
+    async fn beat_after(&self, begun_before: u64, last: &mut Last) -> Result<Beat> {
         if last.number <= begun_before || last.found.is_none() {
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let found = self.beat_now(&mut last.lease).await;
@@ -109,7 +123,7 @@ impl Session {
     /// Ends the lease, and with it every tenure of this process.
     pub(crate) async fn end(&self) -> Result<()> {
         let mut last = self.last.lock().await;
-        last.found = None;
+        (last.found, last.has_left) = (None, true);
         match last.lease.take() {
             Some(number) => revoke(&self.cluster, number).await,
             None => Ok(()),

@@ -5,7 +5,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_cache::sql::{Options, Table};
+use lacuna_cache::etcd::EtcdOptions;
+use lacuna_cache::sql::{Options, Table, shared_name};
 use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::servers::free_port;
@@ -59,7 +60,14 @@ async fn dendrites_wait_until_the_table_is_closed(leases: Leases) {
     assert_eq!(seen.get("place", 0..40).await.unwrap().len(), 2);
     assert!(put(&seen, 2).await);
     assert_eq!(cache.table(schema()).await.unwrap_err().kind(), ErrorKind::Conflict);
+    let address = dendrite.address();
     assert_eq!(tokio::task::block_in_place(|| dendrite.stop()).code, Some(0));
+    if let Some(etcd) = &team.etcd {
+        let name = shared_name(&team.store.url(), "slots").await.unwrap();
+        let seen = EtcdOptions::new(etcd.url(), name).with_lease_s(60).open().await.unwrap().seen();
+        let is_member = seen.members().values().any(|member| *member == address);
+        assert!(!is_member, "others would expect it to claim what it has released: {:?}", seen.members());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

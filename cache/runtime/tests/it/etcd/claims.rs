@@ -228,6 +228,21 @@ async fn a_range_whose_owner_died_is_claimed_before_it_is_cut() {
     assert_eq!(b.newer_table(1).await.table().unwrap().ranges().len(), 2);
 }
 
+/// Its watch reports that its own keys are gone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_has_left_is_no_member_until_it_claims() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let (a, b) = (process(&etcd, "left", "a:1").await, process(&etcd, "left", "b:1").await);
+    let is_member = async || b.map().await.unwrap().members().contains_key(&a.holder());
+    assert!(is_member().await);
+    a.leave().await.unwrap();
+    for _ in 0..20 {
+        assert!(!is_member().await, "it has joined again");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(claim(&a, RANGE).await.is_some() && is_member().await);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bad_input_is_told_apart_from_trouble() {
     for (url, namespace, address) in [
