@@ -20,6 +20,7 @@ use lacuna_cache_protocol::{Error, Result};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
 
+use crate::errors::Failure;
 use crate::monitoring;
 use crate::service::{say, start_log, stop_signal};
 
@@ -37,14 +38,23 @@ struct Serving {
 }
 
 /// Runs a dendrite of each table until SIGTERM or Ctrl-C. The first plan says where the process listens.
-pub(crate) fn run(plans: &[Plan]) -> Result<()> {
+///
+/// # Errors
+/// `BadInput` if it cannot be started, `DoesNotHold` if it has left acknowledged writes in log servers.
+pub(crate) fn run(plans: &[Plan]) -> Result<(), Failure> {
+    let ended = begin(plans).map_err(lacuna_base::Error::from)?;
+    ended.map_err(|why| Failure::DoesNotHold(why.to_string()))
+}
+
+/// Whether it could be started, and then whether it has ended in order.
+fn begin(plans: &[Plan]) -> Result<Result<()>> {
     start_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
     runtime.block_on(serve(plans))
 }
 
-async fn serve(plans: &[Plan]) -> Result<()> {
+async fn serve(plans: &[Plan]) -> Result<Result<()>> {
     let first = plans.first().ok_or_else(|| Error::invalid_input("there is no table to serve"))?;
     let mut stop = pin!(stop_signal()?);
     let secret = Secret::from_file(&first.secret_file)?;
@@ -55,7 +65,7 @@ async fn serve(plans: &[Plan]) -> Result<()> {
     let serving = tokio::select! {
         serving = start_all(plans, &secret, &address) => Arc::new(serving?),
         // A database that does not answer is waited for half a minute. What was claimed is free when its leases end.
-        () = &mut stop => return Ok(()),
+        () = &mut stop => return Ok(Ok(())),
     };
     let server = Server::start(listener, serving.dendrites.clone(), secret);
     say(&format!("listening at {address}: {}", listed(&serving.dendrites)));
@@ -70,7 +80,7 @@ async fn serve(plans: &[Plan]) -> Result<()> {
     }
     let closed = serving.close().await;
     say(&counted(&serving.dendrites));
-    drained.and(closed)
+    Ok(drained.and(closed))
 }
 
 /// Where monitoring is answered.

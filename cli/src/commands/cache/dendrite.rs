@@ -24,9 +24,9 @@ docs/guide/range-cache.md.
 
 Needs a binary that was built with the range cache, in the checkout by
   cargo build --release -p lacuna-cli --features cache
-Exit code 2 if the arguments do not go together, if another process has
-the table open as a whole, or if acknowledged writes may be left in the
-logs at the end.";
+Exit code 1 if the database did not take all acknowledged writes at the
+end, so that log servers keep some for the next start; 2 if the arguments
+do not go together, or another process has the table open as a whole.";
 
 /// Own ranges of a table, together with other dendrites that share the secret
 ///
@@ -142,7 +142,7 @@ pub(super) fn run(args: &DendriteArgs) -> Result<()> {
         Some(path) => sections(path)?,
         None => vec![plan(args)?],
     };
-    Ok(crate::dendrite::run(&plans).map_err(lacuna_base::Error::from)?)
+    crate::dendrite::run(&plans)
 }
 
 /// The tables of a file.

@@ -12,7 +12,7 @@ use tokio::task::block_in_place;
 
 use super::many::{make_tables, sections, table_of};
 use crate::team::{AT_MOST, Leases, Process, Team};
-use crate::world::Dialect;
+use crate::world::{Dialect, patient, schema};
 
 const TABLES: usize = 8;
 const PLACE: i64 = 7;
@@ -147,6 +147,26 @@ async fn tables_of_a_postgres_that_is_killed_come_back_and_are_never_stale() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_of_a_mariadb_that_is_killed_come_back_and_are_never_stale() {
     tables_come_back(Dialect::MariaDb).await;
+}
+
+/// It waits for a database that is started again, and says so if that takes too long.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dendrite_that_leaves_writes_in_its_logs_says_so_by_its_exit_code() {
+    let Some(mut team) = Team::new(Policy::WriteBack, Leases::Database) else { return };
+    let cache = patient(team.store.url()).open().await.unwrap();
+    crate::world::make_tables(&cache, Dialect::Postgres).await;
+    let mut dendrite = block_in_place(|| team.start_somewhere());
+    let client = team.client(&[dendrite.address()]).await;
+    let table = cache.table_over(schema(), Arc::new(client)).await.unwrap();
+    assert_eq!(table.get("place", 0..10).await.unwrap().len(), 0, "known to be empty: a row is buffered");
+    block_in_place(|| team.store.kill());
+    table.insert([("place", PLACE.into()), ("version", 1.into()), ("other", 0.into())]).await.unwrap();
+    let ended = block_in_place(|| dendrite.stop());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    block_in_place(|| team.store.restart());
+    dendrite = block_in_place(|| team.start_again(&dendrite));
+    assert_eq!(table.get("place", 0..10).await.unwrap().len(), 1);
+    assert_eq!(block_in_place(|| dendrite.stop()).code, Some(0));
 }
 
 #[test]
