@@ -10,7 +10,7 @@ use crate::cluster::frame::{Frames, LONGEST, LONGEST_OPEN, malformed, write_fram
 use crate::cluster::message::Message;
 use crate::cluster::noise::{Opener, Sealer};
 
-/// How long the other side may accept no bytes at all.
+/// How long the other side may accept no bytes at all, whatever there is to write.
 const STALL: Duration = Duration::from_secs(10);
 /// Bytes that are written at once.
 const BATCH: usize = 64 << 10;
@@ -127,10 +127,48 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
                 batch.extend(frame);
             }
             let Ok(batch) = self.sealer.seal(&batch) else { return };
-            if !matches!(tokio::time::timeout(STALL, self.to.write_all(&batch)).await, Ok(Ok(()))) {
+            if !write_while_accepted(&mut self.to, &batch, STALL).await {
                 return;
             }
         }
         drop(self.to.shutdown().await);
+    }
+}
+
+/// Writes bytes for as long as the other side accepts some of them within `stall`, however long all take; returns whether it has
+/// accepted all.
+async fn write_while_accepted(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8], stall: Duration) -> bool {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match tokio::time::timeout(stall, to.write(rest)).await {
+            Ok(Ok(len @ 1..)) => rest = &rest[len..],
+            _ => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEN: usize = 100 << 10;
+
+    #[tokio::test]
+    async fn a_slow_side_is_written_to_as_long_as_it_accepts_something() {
+        let (mut here, mut there) = tokio::io::duplex(1_024);
+        let reading = tokio::spawn(async move {
+            let (mut buffer, mut read) = ([0; 1_024], 0);
+            while read < LEN {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                read += there.read(&mut buffer).await.unwrap();
+            }
+            there
+        });
+        let begun = tokio::time::Instant::now();
+        assert!(write_while_accepted(&mut here, &[7; LEN], Duration::from_secs(1)).await);
+        assert!(begun.elapsed() > Duration::from_millis(1_500), "it took longer than one write may");
+        let _there = reading.await.unwrap();
+        assert!(!write_while_accepted(&mut here, &[7; LEN], Duration::from_millis(50)).await);
     }
 }
