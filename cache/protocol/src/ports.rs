@@ -168,6 +168,13 @@ pub trait Coordinator: Debug + Send + Sync {
     /// `Unavailable` if the coordinator does not answer.
     fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool>;
 
+    /// Whether a tenure that was granted without a cache server, as the coordinator was away, can be followed by one that has its
+    /// cache server again; returns immediately. Its owner then ends it in order, and claims the next.
+    fn has_cache_again(&self, range: RangeId, epoch: Epoch) -> bool {
+        let _ = (range, epoch);
+        false
+    }
+
     /// Releases a tenure.
     ///
     /// # Errors

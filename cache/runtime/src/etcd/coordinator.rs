@@ -193,8 +193,9 @@ impl Inner {
         let held = self.held().get(&range).copied().filter(|held| held.newest == epoch);
         let Some(held) = held else { return Ok(false) };
         if epoch != held.epoch {
-            // This tenure goes past the cache; the next one can use the cache again.
-            return Ok(beat.is_err());
+            // This tenure goes past the cache. Once etcd answers its owner ends it in order, unless another has the range.
+            let owner = beat.ok().and_then(|beat| beat.map.owner(range));
+            return Ok(owner.is_none_or(|owned| owned.holder == self.session.holder));
         }
         let beat = beat?;
         let owned = beat.map.owner(range).filter(|owned| owned.epoch == epoch);
@@ -249,6 +250,12 @@ impl Coordinator for EtcdCoordinator {
 
     fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
         Box::pin(self.inner.renew(range, epoch))
+    }
+
+    fn has_cache_again(&self, range: RangeId, epoch: Epoch) -> bool {
+        let held = self.inner.held().get(&range).copied();
+        let is_past_the_cache = held.is_some_and(|held| held.newest == epoch && epoch != held.epoch);
+        is_past_the_cache && self.inner.session.answers()
     }
 
     fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {

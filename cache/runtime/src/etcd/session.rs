@@ -6,7 +6,7 @@
 //! one does.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::{Mutex, watch};
@@ -32,6 +32,8 @@ pub(crate) struct Session {
     address: String,
     ttl_s: u64,
     begun: AtomicU64,
+    /// Whether the last beat was answered.
+    answers: AtomicBool,
     last: Mutex<Last>,
     seen: watch::Sender<Arc<Map>>,
 }
@@ -52,13 +54,18 @@ impl Session {
         getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
         let holder = Holder(u64::from_le_bytes(bytes));
         let (seen, _) = watch::channel(Arc::default());
-        let (begun, last) = (AtomicU64::new(0), Mutex::default());
-        Ok(Self { cluster, prefix, holder, address, ttl_s, begun, last, seen })
+        let (begun, answers, last) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::default());
+        Ok(Self { cluster, prefix, holder, address, ttl_s, begun, answers, last, seen })
     }
 
     /// The newest map of any beat.
     pub(crate) fn seen(&self) -> watch::Receiver<Arc<Map>> {
         self.seen.subscribe()
+    }
+
+    /// Whether etcd has answered the last beat.
+    pub(crate) fn answers(&self) -> bool {
+        self.answers.load(Ordering::Relaxed)
     }
 
     /// The result of a beat that begins after this call. A process that has left joins again.
@@ -80,6 +87,7 @@ impl Session {
         if last.number <= begun_before || last.found.is_none() {
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let found = self.beat_now(&mut last.lease).await;
+            self.answers.store(found.is_ok(), Ordering::Relaxed);
             (last.number, last.found) = (number, Some(found));
         }
         match &last.found {

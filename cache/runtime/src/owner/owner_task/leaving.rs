@@ -82,8 +82,11 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         let _ = reply.send(load);
     }
 
+    /// The cache server of the tenure answers again, or the coordinator that granted one without.
     pub(super) fn leave_bypass(&mut self) {
-        self.unreachable.clear();
+        if let Some(active) = &self.active {
+            self.unreachable.remove(&active.tenure.cache);
+        }
         self.leave_when_free(false);
     }
 
@@ -164,6 +167,9 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         self.may_have_left &= ending != Ending::Stopped;
         let active = self.active.take();
         let is_for_others = active.as_ref().is_some_and(|active| active.is_for_others);
+        // If the coordinator is away again, only its present owner can go on past the cache.
+        let caches = &self.handle.servers.caches;
+        let is_past_the_cache = active.as_ref().is_some_and(|active| active.tenure.cache >= caches.len());
         let was_published = active.is_some_and(|active| active.is_published);
         self.failures = if was_published { 0 } else { self.failures + 1 };
         if self.stopping.is_some() && ending == Ending::Stopped {
@@ -180,10 +186,9 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             return self.waiting_for_tenure.send_away(logs_missing);
         }
         let may_give_back = self.claims == Claims::OnDemand && ending == Ending::Stopped;
+        let is_unwanted = self.waiting_for_tenure.is_empty() && !is_past_the_cache;
         match epoch {
-            Some(epoch) if may_give_back && (is_for_others || self.waiting_for_tenure.is_empty()) => {
-                self.give_back(epoch);
-            }
+            Some(epoch) if may_give_back && (is_for_others || is_unwanted) => self.give_back(epoch),
             _ => self.claim(),
         }
     }

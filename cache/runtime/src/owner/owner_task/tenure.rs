@@ -167,7 +167,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     pub(super) fn tick(&mut self) {
         self.ticks += 1;
         if self.lease_is_over() {
-            return self.abandon();
+            return self.abandon("the lease of the range ran out: the coordinator did not renew it in time");
         }
         self.drive(Event::Tick);
         self.end_late_holds();
@@ -227,14 +227,14 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 active.is_published = false;
                 self.publish();
             }
-            Ok(false) => self.abandon(),
+            Ok(false) => self.abandon("another process has the range, or may claim it"),
             Err(_) => {}
         }
     }
 
-    /// Another process has the range. Writes that were sent may have been executed.
-    fn abandon(&mut self) {
-        warn!(range = self.handle.range.0, "another process has taken the range");
+    /// The tenure is over here and now. Writes that were sent may have been executed.
+    fn abandon(&mut self, why: &str) {
+        warn!(range = self.handle.range.0, "{why}");
         self.lose_tenure();
     }
 
@@ -252,8 +252,13 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     }
 
     fn probe(&self, (place, epoch): (usize, Epoch)) {
-        let Some(cache) = self.handle.servers.caches.get(place).cloned() else { return };
         let handle = self.handle.clone();
+        let Some(cache) = handle.servers.caches.get(place).cloned() else {
+            if handle.servers.coordinator.has_cache_again(handle.range, epoch) {
+                drop(handle.commands.send(OwnerCommand::CacheIsBack(epoch)));
+            }
+            return;
+        };
         tokio::spawn(async move {
             if cache.probe(handle.range, epoch).await.is_ok() {
                 drop(handle.commands.send(OwnerCommand::CacheIsBack(epoch)));

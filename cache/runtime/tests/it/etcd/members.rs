@@ -51,14 +51,15 @@ async fn without_a_majority_nobody_claims() {
     let past = a.claim(RANGE, None).await.unwrap().unwrap();
     assert_eq!((past.epoch.0, past.cache), (tenure.epoch.0 + 1, usize::MAX));
     assert!(past.serve_after_ms > 0 || begun.elapsed() > Duration::from_secs(LEASE_S / 2), "{past:?}");
-    assert!(a.renew(RANGE, past.epoch).await.unwrap());
+    assert!(a.renew(RANGE, past.epoch).await.unwrap() && !a.has_cache_again(RANGE, past.epoch));
     assert_eq!(a.claim(RangeId(5), None).await.unwrap_err().kind(), ErrorKind::Unavailable, "never had");
     others.iter().for_each(|place| etcd.restart(*place));
     let start = Instant::now();
-    while a.renew(RANGE, past.epoch).await.unwrap() {
+    while !a.has_cache_again(RANGE, past.epoch) {
         assert!(start.elapsed() < AT_MOST, "the members are back");
         sleep(Duration::from_millis(20)).await;
     }
+    assert!(a.renew(RANGE, past.epoch).await.unwrap(), "it ends in order: no other process has the range");
     let again = granted(&a).await;
     assert!(again.epoch.0 >= tenure.epoch.0 + 262_144 && again.cache == tenure.cache, "{again:?}");
     assert_eq!(claimed(&b, RANGE).await, None);

@@ -1,15 +1,16 @@
 //! Tenures that end in an unusual way, or begin anew, while requests go on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use lacuna_cache::sql::{DomainType, Schema, Table};
 use lacuna_cache::{Error, RangeCache, Result, Servers, WriteError};
 use lacuna_cache_protocol::embedded::{MemoryCache, SingleProcess, SteadyClock};
-use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen, SeenTogether};
+use lacuna_cache_protocol::ports::{Answer, CacheServer, Coordinator, DataStore};
+use lacuna_cache_protocol::ports::{Reply, Seen, SeenTogether, Tenure};
 use lacuna_cache_protocol::{
-    Application, CacheCall, CacheReply, Command, Config, Epoch, Policy, Query, RangeId, Value,
+    Application, CacheCall, CacheReply, Command, Config, Epoch, Policy, Query, RangeId, StoreCall, Value,
 };
 use tokio::time::timeout;
 
@@ -152,4 +153,108 @@ async fn a_cache_server_that_is_back_delays_no_reads_while_a_transaction_is_open
     read_until(&people, "it is used again", |people| people.counts().hits > hits).await.unwrap();
     assert_eq!(people.get("age", 0..100).await.unwrap().len(), 2);
     cache.stop().await.unwrap();
+}
+
+/// Grants tenures without a cache server while it is away, as a coordinator does for the last owner of a range.
+#[derive(Debug)]
+struct Returning {
+    granted: AtomicU64,
+    is_away: AtomicBool,
+}
+
+impl Coordinator for Returning {
+    fn claim(&self, _: RangeId, _: Option<usize>) -> Reply<'_, Option<Tenure>> {
+        let epoch = Epoch(1 + self.granted.fetch_add(1, Ordering::SeqCst));
+        let cache = if self.is_away.load(Ordering::SeqCst) { usize::MAX } else { 0 };
+        let (lease_ms, before, table) = (Some(600_000), None, None);
+        let tenure = Tenure { epoch, cache, serve_after_ms: 0, before, lease_ms, table };
+        Box::pin(async move { Ok(Some(tenure)) })
+    }
+
+    fn renew(&self, _: RangeId, _: Epoch) -> Reply<'_, bool> {
+        Box::pin(async { Ok(true) })
+    }
+
+    fn has_cache_again(&self, _: RangeId, _: Epoch) -> bool {
+        !self.is_away.load(Ordering::SeqCst)
+    }
+
+    fn release(&self, _: RangeId, _: Epoch) -> Reply<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// Keeps writes waiting.
+#[derive(Debug)]
+struct Slow {
+    store: Arc<dyn DataStore>,
+    waits: AtomicBool,
+    has_write: AtomicBool,
+}
+
+impl DataStore for Slow {
+    fn call(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Reply<'_, Answer> {
+        Box::pin(async move {
+            let is_write = matches!(call, StoreCall::Write(_));
+            while is_write && self.waits.load(Ordering::SeqCst) {
+                self.has_write.store(true, Ordering::SeqCst);
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            self.store.call(range, epoch, call).await
+        })
+    }
+
+    fn largest_epoch(&self) -> Reply<'_, Epoch> {
+        self.store.largest_epoch()
+    }
+}
+
+/// Has entries dropped by every write that touches them.
+#[derive(Debug, Clone)]
+struct Plain;
+
+impl Application for Plain {
+    fn empty(&self, _: &Query) -> Value {
+        Value::new(b"")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_is_under_way_when_the_coordinator_is_back_has_a_known_outcome() {
+    let place = Place::new();
+    let cache = place.open(Policy::WriteThrough).await;
+    cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)").await.unwrap();
+    let coordinator = Arc::new(Returning { granted: AtomicU64::new(0), is_away: AtomicBool::new(true) });
+    let store = cache.store(schema()).await.unwrap();
+    let slow = Arc::new(Slow { store, waits: AtomicBool::new(false), has_write: AtomicBool::new(false) });
+    let servers = Servers {
+        caches: vec![Arc::new(MemoryCache::new(1 << 20))],
+        store: slow.clone(),
+        logs: Vec::new(),
+        coordinator: coordinator.clone(),
+        clock: Arc::new(SteadyClock::default()),
+    };
+    let config = Config { max_gaps: 0, call_timeout: 600_000, ..Config::new(Policy::WriteThrough) };
+    let range = RangeCache::start(servers, RangeId(0), config, Plain);
+    let people = cache.table_over(schema(), Arc::new(range.clone())).await.unwrap();
+    people.insert([("id", 1.into()), ("age", 5.into())]).await.unwrap();
+    assert_eq!((range.counts().tenures, range.counts().bypasses), (1, 1));
+    slow.waits.store(true, Ordering::SeqCst);
+    let table = people.clone();
+    let writing = tokio::spawn(async move { table.insert([("id", 2.into()), ("age", 6.into())]).await });
+    let sent = async {
+        while !slow.has_write.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(AT_MOST, sent).await.expect("the store is sent the write");
+    coordinator.is_away.store(false, Ordering::SeqCst);
+    // It is asked four times a second.
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    slow.waits.store(false, Ordering::SeqCst);
+    writing.await.unwrap().unwrap();
+    read_until(&people, "the cache is used again", |people| people.counts().hits > 0).await.unwrap();
+    assert_eq!(people.get("age", 0..10).await.unwrap().len(), 2);
+    assert_eq!((range.counts().tenures, range.counts().bypasses), (2, 1));
+    range.stop().await.unwrap();
 }
