@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use lacuna_cache_protocol::{
-    Application, Config, Notice, Query, RangeId, ReadOutcome, Value, Write, WriteOutcome,
+    Application, Config, DomainId, Notice, Query, RangeId, ReadOutcome, Value, Write, WriteOutcome,
 };
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -33,6 +33,7 @@ pub(crate) const NOTICES: usize = 1_024;
 #[derive(Debug, Clone)]
 pub struct RangeCache {
     handle: Arc<Handle>,
+    domain_count: usize,
     patience: Duration,
 }
 
@@ -68,6 +69,7 @@ impl RangeCache {
         let (notices, _) = broadcast::channel(NOTICES);
         let (route, counters, peers) = (RouteCell::default(), Arc::default(), Arc::new(NoPeers));
         let (unseen, untold, verified) = (AtomicU64::default(), AtomicU64::default(), Arc::default());
+        let domain_count = config.domain_count;
         let owner = Arc::new(OwnerHandle {
             servers,
             range,
@@ -85,7 +87,7 @@ impl RangeCache {
         tokio::spawn(
             OwnerTask::new(owner.clone(), inbox, config, application, Claims::Always, begins_cold).run(),
         );
-        Self { handle: Arc::new(Handle(owner)), patience: PATIENCE }
+        Self { handle: Arc::new(Handle(owner)), domain_count, patience: PATIENCE }
     }
 
     /// Sets how long a request is tried before it fails; 5 seconds by default. The owner of the range has as long
@@ -118,11 +120,22 @@ impl RangeCache {
         &self.handle.0
     }
 
+    /// # Errors
+    /// `InvalidInput` for a domain that there is not: what the owner keeps of each is found by its number.
+    fn check(&self, mut domains: impl Iterator<Item = DomainId>) -> Result<()> {
+        match domains.find(|domain| *domain >= self.domain_count) {
+            Some(domain) => Err(Error::invalid_input(format!("the cache has no domain {domain}"))),
+            None => Ok(()),
+        }
+    }
+
     /// The result of a query: one round trip to the cache server for a hit.
     ///
     /// # Errors
-    /// `InvalidInput` if the store does not understand the query, `Unavailable` if there is no answer in time.
+    /// `InvalidInput` if the store does not understand the query or there is no such domain, `Unavailable` if there is no answer in
+    /// time.
     pub async fn read(&self, query: Query) -> Result<Value> {
+        self.check(std::iter::once(query.domain))?;
         let value = match self.owner().hit(&query).await {
             Hit::Is(value) => value,
             Hit::InDoubt => self.ask(query, true).await?,
@@ -153,6 +166,7 @@ impl RangeCache {
     /// # Errors
     /// See [`WriteError`]: refused and not done have changed nothing.
     pub(crate) async fn write(&self, write: Write) -> Result<(), WriteError> {
+        self.check(write.touched.iter().map(|(domain, _)| *domain))?;
         let until = self.until();
         loop {
             if self.owner().commands.is_closed() {
@@ -183,6 +197,7 @@ impl RangeCache {
     /// # Errors
     /// As [`RangeCache::read`].
     pub(crate) async fn read_all(&self, queries: Vec<Query>) -> Result<Vec<Value>> {
+        self.check(queries.iter().map(|query| query.domain))?;
         let until = self.until();
         loop {
             let answered = self.owner().read_all(queries.clone(), self.left(until)).await?;
@@ -198,8 +213,9 @@ impl RangeCache {
     /// `lasts` (and never more than an hour). The command only says whose numbers of domains these are.
     ///
     /// # Errors
-    /// `Unavailable` if it is not granted in time.
+    /// `InvalidInput` if there is no such domain, `Unavailable` if it is not granted in time.
     pub(crate) async fn hold(&self, held: Write, lasts: Duration) -> Result<OpenLease> {
+        self.check(held.touched.iter().map(|(domain, _)| *domain))?;
         let until = self.until();
         loop {
             let answered = self.owner().hold(held.clone(), lasts, self.left(until)).await?;

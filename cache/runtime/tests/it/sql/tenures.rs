@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use lacuna_cache::sql::{DomainType, Schema, Table};
-use lacuna_cache::{Error, RangeCache, Result, Servers, WriteError};
+use lacuna_cache::{Error, ErrorKind, RangeCache, Requests, Result, Servers, WriteError};
 use lacuna_cache_protocol::embedded::{MemoryCache, SingleProcess, SteadyClock};
 use lacuna_cache_protocol::ports::{Answer, CacheServer, Coordinator, DataStore};
 use lacuna_cache_protocol::ports::{Reply, Seen, SeenTogether, Tenure};
 use lacuna_cache_protocol::{
-    Application, CacheCall, CacheReply, Command, Config, Epoch, Policy, Query, RangeId, StoreCall, Value,
+    Application, CacheCall, CacheReply, Command, Config, Epoch, Interval, Policy, Query, RangeId, StoreCall,
+    Value, Write,
 };
 use tokio::time::timeout;
 
@@ -219,6 +220,11 @@ impl Application for Plain {
     }
 }
 
+fn servers(store: Arc<dyn DataStore>, coordinator: Arc<dyn Coordinator>) -> Servers {
+    let (caches, logs) = (vec![Arc::new(MemoryCache::new(1 << 20)) as Arc<dyn CacheServer>], Vec::new());
+    Servers { caches, store, logs, coordinator, clock: Arc::new(SteadyClock::default()) }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_that_is_under_way_when_the_coordinator_is_back_has_a_known_outcome() {
     let place = Place::new();
@@ -227,13 +233,7 @@ async fn a_write_that_is_under_way_when_the_coordinator_is_back_has_a_known_outc
     let coordinator = Arc::new(Returning { granted: AtomicU64::new(0), is_away: AtomicBool::new(true) });
     let store = cache.store(schema()).await.unwrap();
     let slow = Arc::new(Slow { store, waits: AtomicBool::new(false), has_write: AtomicBool::new(false) });
-    let servers = Servers {
-        caches: vec![Arc::new(MemoryCache::new(1 << 20))],
-        store: slow.clone(),
-        logs: Vec::new(),
-        coordinator: coordinator.clone(),
-        clock: Arc::new(SteadyClock::default()),
-    };
+    let servers = servers(slow.clone(), coordinator.clone());
     let config = Config { max_gaps: 0, call_timeout: 600_000, ..Config::new(Policy::WriteThrough) };
     let range = RangeCache::start(servers, RangeId(0), config, Plain);
     let people = cache.table_over(schema(), Arc::new(range.clone())).await.unwrap();
@@ -256,5 +256,35 @@ async fn a_write_that_is_under_way_when_the_coordinator_is_back_has_a_known_outc
     read_until(&people, "the cache is used again", |people| people.counts().hits > 0).await.unwrap();
     assert_eq!(people.get("age", 0..10).await.unwrap().len(), 2);
     assert_eq!((range.counts().tenures, range.counts().bypasses), (2, 1));
+    range.stop().await.unwrap();
+}
+
+/// Each domain of the owner is found by its number.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_domain_that_the_cache_does_not_have_is_refused_and_ends_no_tenure() {
+    let place = Place::new();
+    let cache = place.open(Policy::WriteThrough).await;
+    cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)").await.unwrap();
+    let store = cache.store(schema()).await.unwrap();
+    let servers = servers(store, Arc::new(SingleProcess::above(Epoch(0), 1)));
+    let config = Config { max_gaps: 0, ..Config::new(Policy::WriteThrough) };
+    let range = RangeCache::start(servers, RangeId(0), config, Plain);
+    let people = cache.table_over(schema(), Arc::new(range.clone())).await.unwrap();
+    people.insert([("id", 1.into()), ("age", 5.into())]).await.unwrap();
+    let query = || Query::all(1, Interval::all());
+    let write = || Write { touched: vec![(1, Interval::point(5.into()))], command: Command::new(b"raise") };
+    let refused = [
+        range.read(query()).await.map(drop),
+        Requests::read_all(&range, vec![query()]).await.map(drop),
+        Requests::hold(&range, write(), SOON).await.map(drop),
+    ];
+    for refused in refused {
+        let why = refused.unwrap_err();
+        assert!(why.kind() == ErrorKind::InvalidInput && why.to_string().contains("no domain 1"), "{why}");
+    }
+    let refused = Requests::write(&range, write()).await.unwrap_err();
+    assert!(matches!(refused, WriteError::Refused(_)) && refused.to_string().contains("no domain 1"));
+    assert_eq!(people.get("age", 0..10).await.unwrap().len(), 1);
+    assert_eq!(range.counts().tenures, 1);
     range.stop().await.unwrap();
 }
