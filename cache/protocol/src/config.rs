@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::cache_model::RangeId;
+use crate::error::{Error, Result};
 use crate::message::{Command, Epoch, Value};
 use crate::query::Query;
 use crate::range_key::RangeKey;
@@ -121,6 +122,26 @@ impl Config {
             request_timeout: u64::MAX,
             #[cfg(feature = "flaws")]
             flaw: None,
+        }
+    }
+
+    /// Refuses settings under which no request would ever be answered.
+    ///
+    /// # Errors
+    /// `InvalidInput` that names the setting, and the smallest that works.
+    pub fn check(&self) -> Result<()> {
+        let is_buffering = self.policy == Policy::WriteBack;
+        let settings = [
+            ("domain_count", self.domain_count > 0),
+            ("call_timeout", self.call_timeout > 0),
+            ("request_timeout", self.request_timeout > 0),
+            ("apply_batch", self.apply_batch > 0),
+            ("max_buffered", self.max_buffered > 0 || !is_buffering),
+            ("log_count", self.log_count > 0 || !is_buffering),
+        ];
+        match settings.into_iter().find(|(_, is_enough)| !is_enough) {
+            Some((name, _)) => Err(Error::invalid_input(format!("{name} of an owner is 0: give at least 1"))),
+            None => Ok(()),
         }
     }
 }
@@ -326,4 +347,30 @@ pub enum Flaw {
     KeepStamps,
     /// The stamps of joined tables with buffered writes are not read again after the result.
     StampOnce,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_under_which_nothing_is_answered_are_refused_by_name() {
+        for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+            Config::new(policy).check().unwrap();
+        }
+        let usual = Config::new(Policy::WriteBack);
+        let wrong = [
+            ("domain_count", Config { domain_count: 0, ..usual.clone() }),
+            ("call_timeout", Config { call_timeout: 0, ..usual.clone() }),
+            ("request_timeout", Config { request_timeout: 0, ..usual.clone() }),
+            ("apply_batch", Config { apply_batch: 0, ..usual.clone() }),
+            ("max_buffered", Config { max_buffered: 0, ..usual.clone() }),
+            ("log_count", Config { log_count: 0, ..usual }),
+        ];
+        for (name, config) in wrong {
+            let why = config.check().unwrap_err();
+            assert_eq!(why.kind(), crate::ErrorKind::InvalidInput, "{why}");
+            assert!(why.to_string().starts_with(name), "{why}");
+        }
+    }
 }

@@ -16,6 +16,8 @@ use crate::tls::Certificates;
 
 /// Shortest lease that survives the election of a leader with etcd's default settings.
 const LEASE_S: u64 = 5;
+/// Longest lease, a day: for that long the ranges of a dead process would have no owner.
+const LONGEST_LEASE_S: u64 = 86_400;
 
 /// How to lease ranges through etcd.
 ///
@@ -108,7 +110,7 @@ impl EtcdOptions {
         self
     }
 
-    /// Seconds until other processes may claim the ranges of a dead process; 5 by default, at least 2. A fifth of
+    /// Seconds until other processes may claim the ranges of a dead process; 5 by default, at least 2 and at most a day. A fifth of
     /// it should be longer than etcd's election timeout (1 s by default).
     #[must_use]
     pub const fn with_lease_s(mut self, seconds: u64) -> Self {
@@ -176,8 +178,8 @@ impl EtcdOptions {
     /// Joins the cache, in a task of the present runtime that ends with the coordinator.
     ///
     /// # Errors
-    /// `InvalidInput` if URL, namespace or address are malformed, a certificate is not signed by the authority, or
-    /// user or password are wrong; `Unavailable` if etcd does not answer.
+    /// `InvalidInput` if URL, namespace or address are malformed, the lease is longer than a day, a certificate is not signed by the
+    /// authority, or user or password are wrong; `Unavailable` if etcd does not answer.
     pub async fn open(mut self) -> Result<EtcdCoordinator> {
         let is_name = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
         if !is_name(&self.namespace) || self.namespace.contains('/') {
@@ -185,6 +187,10 @@ impl EtcdOptions {
         }
         if !is_name(&self.address) {
             return Err(Error::invalid_input("an address has no blanks, as in 10.0.0.7:7070"));
+        }
+        if self.lease_s > LONGEST_LEASE_S {
+            let message = format!("a lease of {} s is too long: give 2 to {LONGEST_LEASE_S}", self.lease_s);
+            return Err(Error::invalid_input(message));
         }
         let login = self.user.take().map(Login::new);
         let patience = Duration::from_millis(self.ttl_ms() / 3);

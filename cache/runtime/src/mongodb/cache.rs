@@ -72,7 +72,7 @@ impl Options {
         self
     }
 
-    /// How long a write may take, in milliseconds; 2,000 by default. A write that takes longer has an unknown
+    /// How long a write may take, in milliseconds, at least 1; 2,000 by default. A write that takes longer has an unknown
     /// outcome, and **each take-over waits that long**: the guarantee excludes a write of the old owner that
     /// arrives even later.
     #[must_use]
@@ -100,13 +100,17 @@ impl Options {
     /// Opens the database.
     ///
     /// # Errors
-    /// `InvalidInput` for a URL that names no database, `Unsupported` for [`Policy::WriteBack`], `Unavailable` if
-    /// no server answers.
+    /// `InvalidInput` for a URL that names no database and for writes that may take no time, `Unsupported` for
+    /// [`Policy::WriteBack`], `Unavailable` if no server answers.
     pub async fn open(mut self) -> Result<Cache> {
         if self.policy == Policy::WriteBack {
             return Err(Error::unsupported(
                 "write-back needs transactions of the store: write around or through",
             ));
+        }
+        if self.max_operation.is_zero() {
+            let message = "no write is carried out in 0 ms: give `with_max_operation_ms` at least 1";
+            return Err(Error::invalid_input(message));
         }
         let client = ClientOptions::parse(&self.url).await.map_err(error_of)?;
         let name = client.default_database.clone();
@@ -167,7 +171,7 @@ impl Cache {
             let message = format!("the collection {} is registered already", schema.collection);
             return Err(Error::new(ErrorKind::Conflict, message));
         }
-        let cache = RangeCache::start(servers, range, config, Documents(schema.clone()));
+        let cache = RangeCache::start(servers, range, config, Documents(schema.clone()))?;
         let cache = cache.with_verified_hits(self.options.verified_percent);
         collections.push(cache.clone());
         Ok(Collection::new(cache, schema))

@@ -48,13 +48,17 @@ impl Drop for Handle {
 
 impl RangeCache {
     /// Starts the owner of `range`, in a task of the present runtime.
+    ///
+    /// # Errors
+    /// As [`Config::check`].
     pub fn start<A: Application + Clone + Send + Sync + 'static>(
         servers: Servers,
         range: RangeId,
         config: Config,
         application: A,
-    ) -> Self {
-        Self::begin(servers, range, config, application, false)
+    ) -> Result<Self> {
+        config.check()?;
+        Ok(Self::begin(servers, range, config, application, false))
     }
 
     /// The same; `begins_cold`: what an earlier owner has left in the cache server may be wrong, and is not taken over.

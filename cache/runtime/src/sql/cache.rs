@@ -117,6 +117,7 @@ impl Tables {
 
 impl Cache {
     pub(crate) async fn open(options: Options) -> Result<Self> {
+        options.check()?;
         let lock =
             options.beside("-lacuna.lock")?.map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
         let database = crate::sql::database::open(&options.url).await?;
@@ -129,6 +130,7 @@ impl Cache {
     /// # Errors
     /// `InvalidInput` if `options` are for another database, `Unsupported` for SQLite; as [`Options::open`].
     pub async fn beside(&self, options: Options) -> Result<Self> {
+        options.check()?;
         if !self.options.is_shared() {
             // No lease in the file would keep both from caching one table, and each would miss what the other writes.
             return Err(Error::unsupported("a file of SQLite has one cache: register all tables there"));

@@ -7,8 +7,8 @@ use std::time::Duration;
 #[cfg(feature = "flaws")]
 use lacuna_cache_protocol::Flaw;
 use lacuna_cache_protocol::Policy;
-use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{CacheServer, LogServer};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::cache::Cache;
 
@@ -122,7 +122,8 @@ impl Options {
         self
     }
 
-    /// How long a request is tried before it fails, and how long its last try may take; 5 seconds by default.
+    /// How long a request is tried before it fails, and how long its last try may take; 5 seconds by default, at least a
+    /// millisecond.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -197,11 +198,21 @@ impl Options {
     /// Opens the database.
     ///
     /// # Errors
-    /// `InvalidInput` for a URL of an unsupported database, `Conflict` while another process has the file open
-    /// with a cache, `Unavailable` if it cannot be opened. With a watchdog `InvalidInput` or `Unsupported` if the
-    /// server keeps no log for it.
+    /// `InvalidInput` for a URL of an unsupported database and for requests without patience, `Conflict` while another
+    /// process has the file open with a cache, `Unavailable` if it cannot be opened. With a watchdog `InvalidInput` or
+    /// `Unsupported` if the server keeps no log for it.
     pub async fn open(self) -> Result<Cache> {
         Cache::open(self).await
+    }
+
+    /// # Errors
+    /// `InvalidInput` for settings under which no request that waits for another would be answered.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.patience.as_millis() == 0 {
+            let message = "a request is tried for no time: give `with_patience` at least a millisecond";
+            return Err(Error::invalid_input(message));
+        }
+        Ok(())
     }
 
     /// Whether other processes can reach the database, too.

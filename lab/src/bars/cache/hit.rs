@@ -127,7 +127,7 @@ fn open(server: &Redis, value: Value) -> Result<RangeCache> {
         coordinator: Arc::new(SingleProcess::above(Epoch(0), 1)),
         clock: Arc::new(SteadyClock::new()),
     };
-    Ok(RangeCache::start(servers, RangeId(0), Config::new(Policy::WriteThrough), ReadOnly))
+    Ok(RangeCache::start(servers, RangeId(0), Config::new(Policy::WriteThrough), ReadOnly)?)
 }
 
 async fn hits(cache: &RangeCache, query: &Query, requests: usize) -> Result<Duration> {

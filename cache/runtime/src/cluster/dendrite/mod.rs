@@ -92,13 +92,15 @@ impl Dendrite {
     /// except for their ranges.
     ///
     /// # Errors
-    /// `Unavailable` if the directory does not answer, `InvalidInput` if its table has another number of domains.
+    /// `Unavailable` if the directory does not answer, `InvalidInput` if its table has another number of domains, and as
+    /// [`Config::check`].
     pub async fn start<A: Application + Clone + Send + Sync + 'static>(
         servers: Servers,
         membership: Membership,
         config: Config,
         application: A,
     ) -> Result<Self> {
+        config.check()?;
         let table = membership.directory.table().await?;
         let (cut, registered) = (table.domain_count(), config.domain_count);
         if cut != registered {

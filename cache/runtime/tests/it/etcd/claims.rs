@@ -254,6 +254,9 @@ async fn bad_input_is_told_apart_from_trouble() {
         let refused = EtcdOptions::new(url, namespace).with_address(address).open().await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{url} {namespace} {address}: {refused}");
     }
+    let forever = EtcdOptions::new("etcd://127.0.0.1:1", "name").with_lease_s(u64::MAX);
+    let forever = forever.open().await.unwrap_err();
+    assert!(forever.kind() == ErrorKind::InvalidInput && forever.to_string().contains("86400"), "{forever}");
     let nobody = EtcdOptions::new("etcd://127.0.0.1:1", "name").open().await.unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::Unavailable, "{nobody}");
     let Some(etcd) = Etcd::start(1) else { return };

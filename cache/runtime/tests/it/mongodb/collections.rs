@@ -17,6 +17,12 @@ fn is_refused(written: Result<(), WriteError>, kind: ErrorKind) {
     assert!(matches!(&written, Err(WriteError::Refused(why)) if why.kind() == kind), "{written:?}");
 }
 
+#[tokio::test]
+async fn writes_that_may_take_no_time_are_refused_before_a_server_is_asked() {
+    let why = options("mongodb://127.0.0.1:1/app").with_max_operation_ms(0).open().await.unwrap_err();
+    assert!(why.kind() == ErrorKind::InvalidInput && why.to_string().contains("at least 1"), "{why}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_of_every_kind_are_seen_at_once() {
     let Some(server) = server() else { return };

@@ -1,6 +1,7 @@
 //! Bad input, and ends of domains.
 
 use std::ops::Bound;
+use std::time::Duration;
 
 use lacuna_cache::sql::{DomainType, Options, Schema, SqlValue, Statement, Table, WriteError};
 use lacuna_cache_protocol::ErrorKind;
@@ -37,6 +38,9 @@ async fn bad_input_is_a_typed_error() {
     let column = Schema::new("things", "id").with_domain("colour", DomainType::Text);
     assert_eq!(kind(cache.table(column).await.unwrap_err()), ErrorKind::InvalidInput);
     assert_eq!(kind(Options::new("oracle:x").open().await.unwrap_err()), ErrorKind::InvalidInput);
+    let hasty = Options::new("sqlite::memory:").with_patience(Duration::from_micros(1));
+    let hasty = hasty.open().await.unwrap_err();
+    assert!(hasty.to_string().contains("with_patience") && kind(hasty) == ErrorKind::InvalidInput);
     assert_eq!(
         kind(Options::new("sqlite:/nowhere/at/all.db").open().await.unwrap_err()),
         ErrorKind::Unavailable

@@ -53,7 +53,7 @@ async fn an_owner_that_panics_is_followed_by_another_that_knows_nothing_of_it() 
         clock: Arc::new(SteadyClock::default()),
     };
     let config = Config { max_gaps: 0, ..Config::new(Policy::WriteThrough) };
-    let range = RangeCache::start(servers, RangeId(0), config, Fragile(panics.clone()));
+    let range = RangeCache::start(servers, RangeId(0), config, Fragile(panics.clone())).unwrap();
     let people = cache.table_over(schema(), Arc::new(range.clone())).await.unwrap();
     let person = |id: i64| [("id", id.into()), ("age", (10 * id).into())];
     people.insert(person(1)).await.unwrap();
@@ -235,7 +235,7 @@ async fn a_write_that_is_under_way_when_the_coordinator_is_back_has_a_known_outc
     let slow = Arc::new(Slow { store, waits: AtomicBool::new(false), has_write: AtomicBool::new(false) });
     let servers = servers(slow.clone(), coordinator.clone());
     let config = Config { max_gaps: 0, call_timeout: 600_000, ..Config::new(Policy::WriteThrough) };
-    let range = RangeCache::start(servers, RangeId(0), config, Plain);
+    let range = RangeCache::start(servers, RangeId(0), config, Plain).unwrap();
     let people = cache.table_over(schema(), Arc::new(range.clone())).await.unwrap();
     people.insert([("id", 1.into()), ("age", 5.into())]).await.unwrap();
     assert_eq!((range.counts().tenures, range.counts().bypasses), (1, 1));
@@ -268,7 +268,10 @@ async fn a_domain_that_the_cache_does_not_have_is_refused_and_ends_no_tenure() {
     let store = cache.store(schema()).await.unwrap();
     let servers = servers(store, Arc::new(SingleProcess::above(Epoch(0), 1)));
     let config = Config { max_gaps: 0, ..Config::new(Policy::WriteThrough) };
-    let range = RangeCache::start(servers, RangeId(0), config, Plain);
+    let never = Config { domain_count: 0, ..config.clone() };
+    let why = RangeCache::start(servers.clone(), RangeId(0), never, Plain).unwrap_err();
+    assert!(why.kind() == ErrorKind::InvalidInput && why.to_string().contains("domain_count"), "{why}");
+    let range = RangeCache::start(servers, RangeId(0), config, Plain).unwrap();
     let people = cache.table_over(schema(), Arc::new(range.clone())).await.unwrap();
     people.insert([("id", 1.into()), ("age", 5.into())]).await.unwrap();
     let query = || Query::all(1, Interval::all());
