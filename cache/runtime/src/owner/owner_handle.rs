@@ -54,8 +54,7 @@ pub(crate) enum OwnerCommand {
     Write(Write, oneshot::Sender<WriteAnswer>),
     /// Results of one moment.
     ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>),
-    /// A lease on all ranges, for this many milliseconds.
-    /// What the lease is on, and for how many milliseconds.
+    /// A lease on what a write would touch, and for how many milliseconds.
     Hold(Write, u64, oneshot::Sender<OwnerReply<Option<OpenLease>>>),
     /// The holder has released its lease, and waits for an answer; or it has ended without releasing.
     HoldOver(RequestId, Option<oneshot::Sender<bool>>),

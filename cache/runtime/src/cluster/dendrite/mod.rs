@@ -167,7 +167,7 @@ impl Dendrite {
     }
 
     /// A lease on what a write would touch, for a caller that reads and writes at the store directly, for at most
-    /// `lasts` (and never more than an hour). The command only says whose numbers of domains these are.
+    /// `lasts` (and never more than two hours). The command only says whose numbers of domains these are.
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.

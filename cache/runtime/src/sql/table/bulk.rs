@@ -39,7 +39,7 @@ fn lease_lost() -> Error {
 }
 
 impl Table {
-    /// Begins a bulk load that takes at most `lasts` (and never more than an hour); the lease is lost after that.
+    /// Begins a bulk load that takes at most `lasts` (and never more than two hours); the lease is lost after that.
     /// Waits until earlier requests are answered, and buffered writes are in the database.
     ///
     /// ```
