@@ -31,8 +31,8 @@ impl Alarm {
         Self(Owners::All(state))
     }
 
-    /// Makes them drop all entries, and from now on take over none that another process has left. They do so soon
-    /// after this returns, not before.
+    /// Makes them drop all entries, and take over none that another process has left when their next tenure begins. They do so
+    /// soon after this returns, not before.
     pub fn raise(&self) {
         let all_commands: Vec<_> = match &self.0 {
             Owners::One(commands) => commands.upgrade().into_iter().collect(),

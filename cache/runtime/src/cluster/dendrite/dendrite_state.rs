@@ -167,8 +167,8 @@ impl DendriteState {
             .for_each(|handle| drop(handle.commands.send(OwnerCommand::Table(table.clone()))));
     }
 
-    /// From now on no range takes over entries that another process left in the cache server. Returns the channels of
-    /// owners that were already running.
+    /// The next tenure of each range here takes over no entries that another process left in the cache server. Returns the channels
+    /// of owners that were already running, which have to be asked for that.
     pub(crate) fn begin_cold(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
         self.begins_cold.store(true, Ordering::SeqCst);
         self.all_commands()
