@@ -308,6 +308,7 @@ pub enum WriteOutcome {
 
 /// What the application must be notified of.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Notice {
     /// The store refused these acknowledged writes for good: the first for its own sake, the others because they
     /// depend on it. They were set aside; entries that showed them were dropped.

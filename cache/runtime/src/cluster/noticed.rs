@@ -87,6 +87,8 @@ fn write_notice(to: &mut Writer, notice: &Notice) {
             to.byte(4);
             write_touched(to, touched);
         }
+        // This version of the format has no other.
+        _ => to.byte(0),
     }
 }
 

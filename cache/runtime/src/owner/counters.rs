@@ -12,6 +12,7 @@ macro_rules! counters {
 
         /// Counters at one moment, all since the cache was started.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
         pub struct Counts {
             $(#[doc = $help] pub $name: u64,)*
         }

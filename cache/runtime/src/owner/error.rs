@@ -6,6 +6,7 @@ use lacuna_cache_protocol::{Error, ErrorKind};
 
 /// Why a write was not acknowledged.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The store refused it, as it would without a cache; nothing has changed.
     Refused(Error),

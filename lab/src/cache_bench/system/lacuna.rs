@@ -154,6 +154,6 @@ impl SystemUnderTest for Lacuna {
 pub(crate) fn not_written(error: WriteError) -> Error {
     match error {
         WriteError::Refused(error) | WriteError::NotDone(error) => error,
-        WriteError::Unknown => Error::unavailable("the outcome of the write is unknown"),
+        _ => Error::unavailable("the outcome of the write is unknown"),
     }
 }

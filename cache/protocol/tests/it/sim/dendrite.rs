@@ -289,7 +289,7 @@ impl World {
             Notice::BufferedWritesLost => self.counts.logs_lost += 1,
             Notice::WritingThrough => self.counts.write_through += 1,
             Notice::BypassDetected(_) => self.counts.bypasses += 1,
-            Notice::MayBeMissing => unreachable!("owners do not say this"),
+            _ => unreachable!("owners do not say this"),
         }
     }
 

@@ -134,7 +134,7 @@ impl World {
         match done {
             Ok(()) => self.note(Moment::WriteDone(id)),
             Err(WriteError::Refused(_) | WriteError::NotDone(_)) => self.note(Moment::WriteNot(id)),
-            Err(WriteError::Unknown) => drop(self.unknown.fetch_add(1, Ordering::Relaxed)),
+            Err(_) => drop(self.unknown.fetch_add(1, Ordering::Relaxed)),
         }
         self.marks.wrote(&change.keys());
     }

@@ -245,7 +245,7 @@ impl Shared {
             Ok(()) => (Outcome::Done, Some(&self.done)),
             Err(WriteError::Refused(_)) => (Outcome::Refused, Some(&self.refused)),
             Err(WriteError::NotDone(_)) => (Outcome::NotDone, None),
-            Err(WriteError::Unknown) => (Outcome::Unknown, Some(&self.unknown)),
+            Err(_) => (Outcome::Unknown, Some(&self.unknown)),
         };
         self.note(Moment::WriteEnded(number, outcome));
         if let Some(counter) = counter {
