@@ -7,6 +7,9 @@ const MANTISSAS: [i32; 3] = [1, 2, 5];
 const FINE_STEPS: i32 = 3;
 /// Up to this many steps every power of ten has a tick; beyond, every second.
 const WIDE_STEPS: i32 = 18;
+/// About the width of a sign of a label, and what is free between two labels.
+const SIGN: f64 = 6.7;
+const GAP: f64 = 4.0;
 
 /// An axis from one step of 1-2-5 to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,15 +41,30 @@ impl LogAxis {
         ((at.log10() - low) / (high - low)).clamp(0.0, 1.0)
     }
 
-    /// Values with a label.
-    pub(super) fn ticks(self) -> Vec<(f64, String)> {
-        let every = match self.high - self.low {
+    /// Values with a label. On an axis from left to right of this `length`, labels do not touch.
+    pub(super) fn ticks(self, length: Option<f64>) -> Vec<(f64, String)> {
+        let finest = match self.high - self.low {
             steps if steps <= FINE_STEPS => 1,
             steps if steps <= WIDE_STEPS => 3,
             _ => 6,
         };
+        let every = [1, 3, 6, 12].into_iter().filter(|every| *every >= finest);
+        let mut tried = every.map(|every| self.ticks_every(every));
+        let fits = |ticks: &Vec<(f64, String)>| length.is_none_or(|length| self.have_room(ticks, length));
+        tried.clone().find(fits).or_else(|| tried.next_back()).unwrap_or_default()
+    }
+
+    fn ticks_every(self, every: i32) -> Vec<(f64, String)> {
         let steps = (self.low..=self.high).filter(|step| step % every == 0);
         steps.map(|step| (value(step), label(step))).collect()
+    }
+
+    fn have_room(self, ticks: &[(f64, String)], length: f64) -> bool {
+        ticks.windows(2).all(|pair| {
+            let apart = (self.share(pair[1].0) - self.share(pair[0].0)) * length;
+            let signs = (pair[0].1.len() + pair[1].1.len()) as f64 / 2.0;
+            apart >= signs * SIGN + GAP
+        })
     }
 }
 
@@ -91,7 +109,7 @@ mod tests {
 
     fn labels(values: &[f64]) -> String {
         let labels: Vec<String> =
-            LogAxis::around(values.iter().copied()).ticks().into_iter().map(|tick| tick.1).collect();
+            LogAxis::around(values.iter().copied()).ticks(None).into_iter().map(|tick| tick.1).collect();
         labels.join(" ")
     }
 
@@ -104,6 +122,18 @@ mod tests {
         assert_eq!(labels(&[1.0]), "0.5 1");
         assert_eq!(labels(&[]), "1 2 5 10");
         assert_eq!(labels(&[900.0, 2_100.0]), "500 1,000 2,000 5,000");
+    }
+
+    #[test]
+    fn labels_beside_each_other_do_not_touch() {
+        let labels = |values: [f64; 2], length| {
+            let ticks = LogAxis::around(values.into_iter()).ticks(Some(length));
+            ticks.into_iter().map(|tick| tick.1).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(labels([120.0, 90_000.0], 150.0), "100 1,000 10,000 100,000");
+        assert_eq!(labels([30.0, 90_000.0], 150.0), "100 10,000");
+        assert_eq!(labels([30.0, 90_000.0], 300.0), "10 100 1,000 10,000 100,000");
+        assert_eq!(labels([900.0, 2_100.0], 60.0), "1,000");
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn plot(field: Field, readings: &[Reading<'_>]) -> String {
         bottom + BELOW,
         field.caption
     );
-    for (at, label) in axis.ticks() {
+    for (at, label) in axis.ticks(Some(DOTS.1 - DOTS.0)) {
         let x = across(axis, at);
         svg += &format!(
             "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"0\" y2=\"{bottom}\"/>\n\

@@ -109,7 +109,7 @@ impl Picture {
     fn axes(&self) -> String {
         let Self { bottom, across, .. } = self;
         let mut svg = "<text class=\"tick\" x=\"0\" y=\"12\">rate</text>\n".to_owned();
-        for (value, label) in self.y.ticks() {
+        for (value, label) in self.y.ticks(None) {
             let y = self.down_to(value);
             svg +=
                 &format!("<line class=\"grid\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\n");
@@ -119,7 +119,7 @@ impl Picture {
                 y + 4.0
             );
         }
-        for (value, label) in self.x.ticks() {
+        for (value, label) in self.x.ticks(Some(RIGHT - LEFT - 2.0 * INSET)) {
             let x = self.right_to(value);
             svg +=
                 &format!("<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{bottom}\"/>\n");
