@@ -158,10 +158,12 @@ impl TableRows {
         let is_sqlite = self.schema.dialect == Some(Dialect::Sqlite);
         let typed = |domain| domain_key::key(domain, key).ok().flatten();
         match (column.kind, key) {
-            (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Integer(_)) => typed(DomainType::Integer),
+            (ColumnKind::Integer | ColumnKind::Counter { .. }, SqlValue::Integer(_)) => {
+                typed(DomainType::Integer)
+            }
             (ColumnKind::Other, SqlValue::Integer(_)) if is_sqlite => typed(DomainType::Integer),
             // Above all that `i64` holds, whose keys have eight bytes.
-            (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Unsigned(value)) => {
+            (ColumnKind::Integer | ColumnKind::Counter { .. }, SqlValue::Unsigned(value)) => {
                 Some(RangeKey::from_bytes(&[[0xFF; 8], value.to_be_bytes()].concat()))
             }
             (ColumnKind::Text, SqlValue::Text(_)) if column.order != TextOrder::Foreign => {

@@ -140,7 +140,11 @@ fn column(dialect: Dialect, row: Vec<SqlValue>, marked: &Marked) -> Result<(Stri
     let kind = dialect.kind(&declared, &class);
     let is_counted = kind == ColumnKind::Integer && marked.counting.contains(&name);
     let column = Column {
-        kind: if is_counted { ColumnKind::Counter } else { kind },
+        kind: if is_counted {
+            ColumnKind::Counter { replaces_zero: dialect == Dialect::MariaDb }
+        } else {
+            kind
+        },
         is_changed: marked.changing.contains(&name),
         is_generated: generated == "s",
         is_hidden: class == "h",

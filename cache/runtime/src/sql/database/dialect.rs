@@ -103,7 +103,7 @@ impl Dialect {
         let is_text = match self {
             // A value of a column may be a text whatever its declaration, unless that is one of numbers.
             Self::Sqlite => {
-                !matches!(column.kind, ColumnKind::Integer | ColumnKind::Counter | ColumnKind::Float)
+                !matches!(column.kind, ColumnKind::Integer | ColumnKind::Counter { .. } | ColumnKind::Float)
             }
             _ => column.kind == ColumnKind::Text || column.kind.is_cast(),
         };

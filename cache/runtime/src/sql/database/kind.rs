@@ -15,8 +15,10 @@ pub(crate) enum ColumnKind {
     Bits,
     /// True or false.
     Bool,
-    /// Whole numbers; the database generates one if NULL or 0 is inserted.
-    Counter,
+    /// Whole numbers; the database generates one if NULL is inserted, or 0 if it replaces that, too.
+    Counter {
+        replaces_zero: bool,
+    },
     Float,
     /// Floats of 32 bits.
     Single,
@@ -204,9 +206,9 @@ impl ColumnKind {
     /// Whether the value that is read later is `value`, bit for bit.
     pub(crate) fn keeps(self, value: &SqlValue) -> bool {
         match (self, value) {
-            (Self::Counter, SqlValue::Integer(value)) => *value != 0,
-            (Self::Counter, SqlValue::Unsigned(_)) => true,
-            (Self::Counter | Self::Other | Self::Bits | Self::Number | Self::Geometry, _) => false,
+            (Self::Counter { replaces_zero }, SqlValue::Integer(value)) => *value != 0 || !replaces_zero,
+            (Self::Counter { .. }, SqlValue::Unsigned(_)) => true,
+            (Self::Counter { .. } | Self::Other | Self::Bits | Self::Number | Self::Geometry, _) => false,
             (Self::Moment { is_stamp: true, .. }, SqlValue::Null) => false,
             (_, SqlValue::Null)
             | (Self::Date, SqlValue::Date(_))
@@ -239,7 +241,7 @@ impl ColumnKind {
         let is_sqlite = dialect == Dialect::Sqlite;
         match (self, value) {
             // A row that is there may have number 0.
-            (Self::Counter, SqlValue::Integer(_)) => true,
+            (Self::Counter { .. }, SqlValue::Integer(_)) => true,
             (Self::Other, SqlValue::Integer(_)) => is_sqlite,
             (_, SqlValue::Unsigned(number)) if i64::try_from(*number).is_ok() => false,
             // Their bytes are compared, in the form that the database gives them.
@@ -252,7 +254,7 @@ impl ColumnKind {
     pub(crate) fn has_order_of(self, domain: DomainType) -> bool {
         match (self, domain) {
             (
-                Self::Integer | Self::Counter,
+                Self::Integer | Self::Counter { .. },
                 DomainType::Integer | DomainType::Unsigned | DomainType::Timestamp,
             )
             | (Self::Float | Self::Single, DomainType::Float)
@@ -291,10 +293,10 @@ impl ColumnKind {
                 let key = domain_key::key(domain, &value).ok().flatten();
                 key.and_then(|key| domain_key::value(domain, &key).ok()).unwrap_or(value)
             }
-            (Self::Integer | Self::Counter, SqlValue::Timestamp(micros)) => SqlValue::Integer(*micros),
+            (Self::Integer | Self::Counter { .. }, SqlValue::Timestamp(micros)) => SqlValue::Integer(*micros),
             (Self::Moment { .. }, SqlValue::Integer(micros)) => SqlValue::Timestamp(*micros),
             (Self::Bool, SqlValue::Integer(number @ 0..=1)) => SqlValue::Bool(*number == 1),
-            (Self::Integer | Self::Counter | Self::Bits, SqlValue::Bool(is_true)) => {
+            (Self::Integer | Self::Counter { .. } | Self::Bits, SqlValue::Bool(is_true)) => {
                 SqlValue::Integer((*is_true).into())
             }
             (Self::Uuid { .. }, SqlValue::Text(text)) => SqlValue::uuid(text).unwrap_or(value),
@@ -328,9 +330,11 @@ mod tests {
     fn values_that_a_column_changes_are_not_taken_as_kept() {
         let moment = |digits, is_stamp| ColumnKind::Moment { digits, is_stamp };
         let price = ColumnKind::Decimal { precision: 10, scale: 2 };
-        let kept: [(ColumnKind, SqlValue); 9] = [
+        let counter = ColumnKind::Counter { replaces_zero: true };
+        let kept: [(ColumnKind, SqlValue); 10] = [
             (ColumnKind::Integer, 0.into()),
-            (ColumnKind::Counter, 7.into()),
+            (counter, 7.into()),
+            (ColumnKind::Counter { replaces_zero: false }, 0.into()),
             (ColumnKind::Float, 0.1.into()),
             (ColumnKind::Single, 0.5.into()),
             (ColumnKind::Text, " a".into()),
@@ -341,8 +345,8 @@ mod tests {
         ];
         assert!(kept.iter().all(|(kind, value)| kind.keeps(value)));
         let changed: [(ColumnKind, SqlValue); 12] = [
-            (ColumnKind::Counter, 0.into()),
-            (ColumnKind::Counter, SqlValue::Null),
+            (counter, 0.into()),
+            (counter, SqlValue::Null),
             (ColumnKind::Float, f64::NAN.into()),
             (ColumnKind::Float, (-0.0).into()),
             (ColumnKind::Single, 0.1.into()),

@@ -22,7 +22,7 @@ pub(crate) fn takes(dialect: Dialect, column: &Column, value: &SqlValue) -> bool
         (ColumnKind::Float | ColumnKind::Single, SqlValue::Float(value)) => {
             !declared.contains("unsigned") || *value >= 0.0
         }
-        (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Integer(value)) => {
+        (ColumnKind::Integer | ColumnKind::Counter { .. }, SqlValue::Integer(value)) => {
             dialect == Dialect::Sqlite
                 || integers(dialect, declared).is_some_and(|range| range.contains(value))
         }
@@ -122,7 +122,7 @@ mod tests {
             (Postgres, ColumnKind::Integer, "bigint", i64::MIN.into(), true),
             (Postgres, ColumnKind::Integer, "numbers", 1.into(), false),
             (MariaDb, ColumnKind::Integer, "tinyint(1)", 128.into(), false),
-            (MariaDb, ColumnKind::Counter, "int(10) unsigned", (-1).into(), false),
+            (MariaDb, ColumnKind::Counter { replaces_zero: true }, "int(10) unsigned", (-1).into(), false),
             (MariaDb, ColumnKind::Integer, "mediumint(8)", 8_388_607.into(), true),
             (Sqlite, ColumnKind::Integer, "INT", i64::MAX.into(), true),
             (Postgres, ColumnKind::Text, "character varying(3)", "abcd".into(), false),

@@ -123,13 +123,13 @@ fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
 
 /// By the number of an error, and the class of its code. A commit that failed, or a connection that was killed, may have been
 /// executed. What is wrong with a statement, its values or its rows is permanent. Everything else is temporary (no memory,
-/// disk, connection or lock, a host that is blocked, a password that has expired, a read-only server), as a right may be
-/// that is missing.
+/// disk, connection or lock, a host that is blocked, a password that has expired, a read-only server).
 fn kind_of_number(number: u16, class: Option<&str>) -> FailureKind {
     match (number, class) {
         (1180 | 1317 | 1927, _) => FailureKind::Unknown,
-        // Of other classes: a missing right or database, too many connections or prepared statements.
-        (1040 | 1044 | 1049 | 1142 | 1143 | 1203 | 1226 | 1227 | 1370 | 1461, _) => FailureKind::Later,
+        // Of other classes: a missing right, a missing database, too many connections or prepared statements.
+        (1044 | 1142 | 1143 | 1227 | 1370, _) => FailureKind::Denied,
+        (1040 | 1049 | 1203 | 1226 | 1461, _) => FailureKind::Later,
         (_, Some("08" | "70")) => FailureKind::Unknown,
         // A deadlock, or a password that is being changed.
         (_, Some("28" | "40")) => FailureKind::Later,

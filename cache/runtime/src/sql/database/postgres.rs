@@ -77,11 +77,10 @@ fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
     let code = error.code().unwrap_or_default();
     match code.get(..2).unwrap_or("") {
         _ if matches!(&*code, "57P01" | "57P02" | "40003") => FailureKind::Unknown,
-        // A transaction that took too long, or is read-only here, may succeed later; so may one whose user lacks a right
-        // for a moment, or whose prepared statement a pooler has lost or given to another.
-        _ if matches!(&*code, "25006" | "25P03" | "25P04" | "26000" | "42501" | "42P05") => {
-            FailureKind::Later
-        }
+        // A transaction that took too long, or is read-only here, may succeed later; so may one whose prepared statement a
+        // pooler has lost or given to another.
+        _ if matches!(&*code, "25006" | "25P03" | "25P04" | "26000" | "42P05") => FailureKind::Later,
+        _ if code == "42501" => FailureKind::Denied,
         "0A" | "20" | "21" | "22" | "23" | "25" | "26" | "27" | "2B" | "38" | "39" | "42" | "44" | "54"
         | "P0" => FailureKind::Never,
         "08" | "XX" => FailureKind::Unknown,

@@ -201,7 +201,11 @@ fn refused(call: &StoreCall, lsn: Option<u64>, failure: Failure) -> Result<Answe
         StoreCall::Fence | StoreCall::Recovered | StoreCall::Drained => return Err(failure.error),
         _ => None,
     };
-    let retry = failure.kind != FailureKind::Never;
+    let retry = match failure.kind {
+        FailureKind::Never => false,
+        FailureKind::Denied => matches!(call, StoreCall::Apply(_)),
+        FailureKind::Later | FailureKind::Unknown => true,
+    };
     Ok(Answer { reply: StoreReply::Refused { lsn: lsn.or(first), retry }, why: Some(failure.error) })
 }
 

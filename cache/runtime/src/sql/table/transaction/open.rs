@@ -57,7 +57,7 @@ fn is_over() -> Error {
 /// The meaning of a failure before the commit was sent.
 fn not_committed(failure: Failure) -> WriteError {
     match failure.kind {
-        FailureKind::Never => WriteError::Refused(failure.error),
+        FailureKind::Never | FailureKind::Denied => WriteError::Refused(failure.error),
         FailureKind::Later | FailureKind::Unknown => WriteError::NotDone(failure.error),
     }
 }
