@@ -48,7 +48,7 @@ impl Shared {
         Self { options, connector, credentials, phase, counters: Counters::default(), cache, slots }
     }
 
-    /// Goes on to `phase`, unless it is there or further: a proxy that has lost a table stops at once, though it is told to drain.
+    /// Goes on to `phase`, unless it is there or further: a proxy that has lost a table stops at once, though it is to drain.
     pub(crate) fn raise(&self, to: Phase) {
         self.phase.send_if_modified(|phase| {
             let is_new = *phase < to;

@@ -168,7 +168,7 @@ pub(crate) struct InitArgs {
     /// Print the SQL and run nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// A login that owns the tables, has CREATE on the database and pg_read_all_stats, or for --log a superuser:
+    /// A login that owns the tables, has CREATE on the database and `pg_read_all_stats`, or for --log a superuser:
     /// postgres://USER:PASSWORD@HOST:PORT/DATABASE
     #[arg(long, value_name = "URL", required_unless_present = "dry_run")]
     pub(crate) account: Option<String>,
