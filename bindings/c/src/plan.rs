@@ -42,9 +42,6 @@ pub struct Plan {
 impl Plan {
     fn budget(&self) -> Result<Budget> {
         match (self.bits_per_key, self.rate) {
-            (_, 0.0) if self.max_range_len > 0 => {
-                Err(Error::invalid_input("max_range_len goes with rate; give a rate, too, or 0"))
-            }
             (0.0, 0.0) => Err(Error::invalid_input("the plan has no budget; give bits_per_key or rate")),
             (bits_per_key, 0.0) => Budget::bits_per_key(bits_per_key),
             (0.0, rate) => Budget::for_rate(rate, self.max_range_len),
