@@ -60,7 +60,7 @@ async fn the_file_does_not_grow_with_what_the_store_has() {
 }
 
 #[test]
-fn a_file_that_must_keep_most_of_itself_is_looked_at_again_when_it_has_doubled() {
+fn a_file_that_keeps_most_of_its_bytes_is_measured_again_once_it_has_doubled() {
     let folder = tempfile::tempdir().unwrap();
     let mut disk = Disk::open(&folder.path().join("log")).unwrap();
     let large = "x".repeat(100_000);

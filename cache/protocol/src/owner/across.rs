@@ -199,7 +199,7 @@ impl<A: Application> Owner<A> {
             && !write.held.is_empty()
             && self.now - write.asked >= self.config.peer_timeout
         {
-            // Buffered writes that other owners have admitted since may lack in rows that show later ones.
+            // The rows may show a later write without one that another owner has buffered since.
             return self.give_up_leading(task);
         }
         if let Some(request) = write.request.take() {

@@ -491,7 +491,7 @@ fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
     }
 }
 
-/// What is buffered meanwhile may lack beside what was written through after it.
+/// Its rows could show a write that was written through, without one that was buffered before it.
 #[test]
 fn a_read_that_outlasts_the_leases_of_others_is_no_answer_where_writes_are_buffered() {
     for (policy, is_late) in

@@ -29,8 +29,8 @@ use crate::cluster::tally::Tally;
 
 /// How long a request may take unless set otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest first try of a read; asking another dendrite is safe then. Each try after one that failed may take twice as long: a slow query
-/// would never end else.
+/// Longest first try of a read; asking another dendrite is safe then. Each try after one that failed may take twice as long:
+/// otherwise a slow query would never end.
 const READ_TRY: Duration = Duration::from_millis(1_500);
 
 /// Reads and writes of a collection, by any process that knows the secret. Clones share connections.

@@ -18,8 +18,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// After this many redirects of one request, the dendrites are asked to forward it themselves.
 const MAX_REDIRECTS: u32 = 3;
 
-/// How long a try of a read may take after `failed` ones: twice as long after each, up to 32 times. A query that takes longer than the first
-/// and whose result is not cached would be begun again and again else, and never end.
+/// How long a try of a read may take after `failed` ones: twice as long after each, up to 32 times. Otherwise a query that
+/// takes longer than the first, and whose result is not cached, would be begun again and again and never end.
 pub(crate) fn longer_try(first: Duration, failed: u32) -> Duration {
     first * (1 << failed.min(5))
 }

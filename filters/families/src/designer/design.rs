@@ -95,11 +95,14 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
     /// # Errors
     /// `BudgetTooSmall` if none fits.
     pub(crate) fn prediction(&self) -> Result<Prediction> {
-        let known = KeyStatistics::new(self.keys, self.plan);
+        let known = || KeyStatistics::new(self.keys, self.plan);
         match (self.ranking.first(), self.assumed) {
-            (Some((_, spec)), Some(Assumed::AnyQueries)) => spec.predict(&known),
+            (Some((_, spec)), Some(Assumed::AnyQueries)) => spec.predict(&known()),
             (Some((candidate, _)), _) => Ok(candidate.prediction),
-            (None, _) => self.smallest(&known).predict(&known),
+            (None, _) => {
+                let known = known();
+                self.smallest(&known).predict(&known)
+            }
         }
     }
 

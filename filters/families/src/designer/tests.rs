@@ -175,7 +175,7 @@ fn robust_designs_keep_a_bound() {
     }
 }
 
-/// However few queries are sampled, long as no robust filter can deny them: of each of them is told what it is.
+/// Whether few or many queries are sampled, all of them too long for a robust filter to deny.
 #[test]
 fn a_robust_design_is_measured_and_predicted_by_the_sample() {
     for queries in ["uniform:10:1048576-2097152", "uniform:2k:1048576-2097152"] {
