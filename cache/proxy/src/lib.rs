@@ -2,7 +2,7 @@
 //!
 //! | module | what it is |
 //! | --- | --- |
-//! | `options`, `proxy`, `shared` | what a proxy is started with, and what it runs |
+//! | `options`, `proxy`, `shared`, `listeners` | what a proxy is started with, what it runs, where it listens |
 //! | `session` | a client from its first packet to its last: encryption, login, relay, cancel, goodbye |
 //! | `credentials`, `tls`, `logins`, `scram` | files that are read anew while it runs: the certificate, and roles whose logins may end here |
 //! | `upstream` | the database: where it is, and connections to it |
@@ -30,6 +30,7 @@ mod cache;
 mod connection;
 mod credentials;
 mod follow;
+mod listeners;
 mod logins;
 mod options;
 mod proxy;

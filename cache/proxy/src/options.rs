@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
-use tokio::net::TcpListener;
+use lacuna_base::Result;
 
 use crate::cache::{Cache, CacheSettings};
 use crate::credentials::Files;
+use crate::listeners::Listeners;
 use crate::proxy::Proxy;
 use crate::shared::Shared;
 use crate::suggest::Suggestions;
@@ -38,6 +38,7 @@ const MAX_MESSAGE_BYTES: usize = 0x3fff_ffff;
 pub struct Options {
     pub(crate) upstream: Upstream,
     pub(crate) listen: SocketAddr,
+    pub(crate) socket_folder: Option<PathBuf>,
     pub(crate) max_connections: usize,
     pub(crate) max_message_bytes: usize,
     pub(crate) login_timeout: Duration,
@@ -53,6 +54,7 @@ impl Options {
         Self {
             upstream,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            socket_folder: None,
             max_connections: 1_000,
             max_message_bytes: MAX_MESSAGE_BYTES,
             login_timeout: Duration::from_secs(60),
@@ -66,6 +68,13 @@ impl Options {
     #[must_use]
     pub fn with_listen(self, address: SocketAddr) -> Self {
         Self { listen: address, ..self }
+    }
+
+    /// Listens at a Unix socket in `folder`, too: `.s.PGSQL.` and the port of the address, where clients of this machine look for
+    /// a server of that port. Every user of the machine who may enter the folder may connect.
+    #[must_use]
+    pub fn with_socket_folder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { socket_folder: Some(folder.into()), ..self }
     }
 
     /// Refuses clients beyond this number with SQLSTATE 53300.
@@ -121,14 +130,12 @@ impl Options {
     ///
     /// # Errors
     /// `InvalidInput` if options do not go together, a certificate or a file of logins cannot be used, or columns cannot be cached;
-    /// `Unavailable` if a file cannot be read, the address cannot be listened at, the database of a cache does not answer,
+    /// `Unavailable` if a file cannot be read, the address or the socket cannot be listened at, the database of a cache does not answer,
     /// or another process caches one of the tables.
     pub async fn start(mut self) -> Result<Proxy> {
         let connector = Connector::new(self.upstream.clone().checked()?, self.login_timeout)?;
         let credentials = self.files.read()?;
-        let listener = TcpListener::bind(self.listen).await.map_err(|why| {
-            Error::unavailable(format!("{} cannot be listened at: {why}", self.listen)).with_source(why)
-        })?;
+        let listeners = Listeners::bind(self.listen, self.socket_folder.as_deref()).await?;
         let (cache, watch) = match &self.cache {
             Some(settings) => {
                 if settings.auto.is_some() {
@@ -140,6 +147,6 @@ impl Options {
             }
             None => (None, None),
         };
-        Proxy::start(listener, Shared::new(self, connector, credentials, cache), watch)
+        Proxy::start(listeners, Shared::new(self, connector, credentials, cache), watch)
     }
 }

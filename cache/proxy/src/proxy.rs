@@ -1,17 +1,17 @@
 //! A running proxy: a task that accepts clients, and one for each of them.
 
 use std::io;
-use std::net::{Shutdown, SocketAddr};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_base::{Error, Result};
-use socket2::SockRef;
-use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::cache::{CacheCounts, CacheStatus, Registered, Watch};
+use crate::listeners::Listeners;
 use crate::session;
 use crate::shared::{Counts, Phase, Shared};
 use crate::suggest::{Collector, Suggestions};
@@ -27,6 +27,7 @@ const SPARE: usize = 256;
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
+    socket: Option<PathBuf>,
     shared: Arc<Shared>,
     accepting: JoinHandle<()>,
     /// Reads for suggestions until it is dropped.
@@ -69,17 +70,24 @@ impl Monitor {
 }
 
 impl Proxy {
-    pub(crate) fn start(listener: TcpListener, shared: Shared, watch: Option<Watch>) -> Result<Self> {
-        let address = listener.local_addr().map_err(|why| Error::unavailable(why.to_string()))?;
+    pub(crate) fn start(listeners: Listeners, shared: Shared, watch: Option<Watch>) -> Result<Self> {
+        let address = listeners.address().map_err(|why| Error::unavailable(why.to_string()))?;
+        let socket = listeners.socket().map(Path::to_owned);
         let shared = Arc::new(shared);
-        let accepting = tokio::spawn(run(Listening(listener), shared.clone()));
+        let accepting = tokio::spawn(run(listeners, shared.clone()));
         let collector = shared.options.suggestions.as_ref().map(Suggestions::start_collecting);
-        Ok(Self { address, shared, accepting, _collector: collector, watch })
+        Ok(Self { address, socket, shared, accepting, _collector: collector, watch })
     }
 
     /// Where clients connect to.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The Unix socket that clients of this machine may connect to, if there is one
+    /// ([`Options::with_socket_folder`](crate::Options::with_socket_folder)).
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.as_deref()
     }
 
     /// What it has done so far.
@@ -163,22 +171,11 @@ impl Drop for Proxy {
     }
 }
 
-/// A listener that ends in every process that has it when this is dropped: a child that was forked a moment ago has it, too, until
-/// it runs a program of its own.
-struct Listening(TcpListener);
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        // A system may know this of connections alone: then copies listen until they are closed.
-        drop(SockRef::from(&self.0).shutdown(Shutdown::Both));
-    }
-}
-
 /// Accepts clients until the proxy drains; ends when their sessions have ended.
-async fn run(listening: Listening, shared: Arc<Shared>) {
+async fn run(listeners: Listeners, shared: Arc<Shared>) {
     let mut sessions = JoinSet::new();
     tokio::select! {
-        () = accept(listening, &shared, &mut sessions) => {}
+        () = accept(listeners, &shared, &mut sessions) => {}
         () = superseded(&shared) => shared.raise(Phase::Stopping),
     }
     shared.phase.send_if_modified(|phase| {
@@ -199,12 +196,12 @@ async fn superseded(shared: &Shared) {
 }
 
 /// Later clients are refused by the system, once this returns.
-async fn accept(listening: Listening, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
+async fn accept(listeners: Listeners, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
     let max_clients = shared.options.max_connections.saturating_add(SPARE);
     loop {
         tokio::select! {
-            accepted = listening.0.accept(), if sessions.len() < max_clients => match accepted {
-                Ok((stream, _)) => drop(sessions.spawn(session::serve(shared.clone(), stream))),
+            accepted = listeners.accept(), if sessions.len() < max_clients => match accepted {
+                Ok(client) => drop(sessions.spawn(session::serve(shared.clone(), client))),
                 Err(why) => pause(&why).await,
             },
             Some(_) = sessions.join_next() => {}
@@ -216,25 +213,4 @@ async fn accept(listening: Listening, shared: &Arc<Shared>, sessions: &mut JoinS
 async fn pause(why: &io::Error) {
     tracing::warn!(%why, "a client cannot be accepted");
     sleep(PAUSE).await;
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::ErrorKind;
-    use std::net::TcpStream;
-
-    use super::*;
-
-    #[cfg(target_os = "linux")]
-    #[tokio::test]
-    async fn a_copy_of_the_listener_listens_no_longer() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let (address, copy) = (listener.local_addr().unwrap(), listener.try_clone().unwrap());
-        let listening = Listening(TcpListener::from_std(listener).unwrap());
-        drop(TcpStream::connect(address).unwrap());
-        drop(listening);
-        assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
-        drop(copy);
-    }
 }

@@ -51,12 +51,16 @@ pub(crate) struct ProxyArgs {
     /// All options from a file in TOML: each key is the long name of an option here
     #[arg(long, value_name = "FILE", exclusive = true)]
     pub(crate) config: Option<PathBuf>,
-    /// The database: postgres://HOST:PORT, with `?sslmode=disable|prefer|require|verify-full` and `sslrootcert=FILE`
+    /// The database: postgres://HOST:PORT, with `?sslmode=disable|prefer|require|verify-full` and `sslrootcert=FILE`; or its Unix
+    /// socket: postgres:///?host=/FOLDER&port=PORT
     #[arg(long, value_name = "URL", required_unless_present = "config")]
     pub(crate) upstream: Option<String>,
     /// Where to listen; port 0 for any free port
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:6432")]
     pub(crate) listen: SocketAddr,
+    /// Listen at a Unix socket in this folder, too: `.s.PGSQL.` and the port of --listen
+    #[arg(long, value_name = "DIR")]
+    pub(crate) unix_socket_dir: Option<PathBuf>,
     /// Refuse clients beyond this number
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) max_connections: usize,

@@ -98,7 +98,10 @@ async fn serve(args: &ProxyArgs, file: Option<&Path>) -> Result<()> {
         // A database that does not answer is waited for half a minute.
         () = &mut stop => return Ok(()),
     };
-    say(&format!("listening at {}", proxy.address()));
+    say(&match proxy.socket() {
+        Some(socket) => format!("listening at {} and {}", proxy.address(), socket.display()),
+        None => format!("listening at {}", proxy.address()),
+    });
     if let Some((listener, place)) = listener {
         say(&format!("metrics at http://{}/metrics", place.address));
         tokio::spawn(monitoring::serve(listener, Arc::new(Monitoring::new(proxy.monitor(), place))));
@@ -147,6 +150,9 @@ fn options(args: &ProxyArgs, file: Option<&Path>, suggestions: Option<Arc<Sugges
         .with_max_message_bytes(args.max_message);
     if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
         options = options.with_certificate(certificate, key);
+    }
+    if let Some(folder) = &args.unix_socket_dir {
+        options = options.with_socket_folder(folder);
     }
     if let Some(file) = &args.logins {
         options = options.with_logins(file);

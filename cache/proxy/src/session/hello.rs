@@ -3,7 +3,6 @@
 use std::io;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use crate::connection::Connection;
@@ -24,11 +23,8 @@ pub(super) enum Hello {
 ///
 /// # Errors
 /// Those of the connection, and `InvalidData` for what is not PostgreSQL's protocol.
-pub(super) async fn receive(stream: TcpStream, identity: Option<&Identity>) -> io::Result<Hello> {
-    let mut first = [0];
-    stream.peek(&mut first).await?;
-    let mut client = Connection::plain(stream);
-    if first == [TLS_HANDSHAKE] {
+pub(super) async fn receive(mut client: Connection, identity: Option<&Identity>) -> io::Result<Hello> {
+    if begins_encrypted(&client).await? {
         client = encrypted_at_once(client, identity).await?;
     }
     for _ in 0..MAX_REQUESTS {
@@ -36,7 +32,7 @@ pub(super) async fn receive(stream: TcpStream, identity: Option<&Identity>) -> i
         client = match (request(&packet).ok_or_else(malformed)?, identity) {
             (Request::Startup, _) => return Ok(Hello::Session { client, packet }),
             (Request::Cancel, _) => return Ok(Hello::Cancel { client, packet }),
-            (Request::Tls, Some(identity)) if !client.is_encrypted() => {
+            (Request::Tls, Some(identity)) if client.is_plain_tcp() => {
                 client.write_all(b"S").await?;
                 encrypted(client, identity).await?
             }
@@ -48,6 +44,14 @@ pub(super) async fn receive(stream: TcpStream, identity: Option<&Identity>) -> i
         };
     }
     Err(malformed())
+}
+
+/// Whether the client sends a TLS handshake without a request before it.
+async fn begins_encrypted(client: &Connection) -> io::Result<bool> {
+    let Connection::Tcp(stream) = client else { return Ok(false) };
+    let mut first = [0];
+    stream.peek(&mut first).await?;
+    Ok(first == [TLS_HANDSHAKE])
 }
 
 /// Reads one packet and not a byte more: what a client has sent in clear after a request for TLS becomes an error of
@@ -62,7 +66,7 @@ async fn read_packet(client: &mut Connection) -> io::Result<Vec<u8>> {
 }
 
 async fn encrypted(client: Connection, identity: &Identity) -> io::Result<Connection> {
-    let Connection::Plain(stream) = client else { return Err(malformed()) };
+    let Connection::Tcp(stream) = client else { return Err(malformed()) };
     let stream = TlsAcceptor::from(identity.config.clone()).accept(stream).await?;
     Ok(Connection::Tls(Box::new(stream.into())))
 }

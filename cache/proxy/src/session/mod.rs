@@ -10,7 +10,6 @@ mod relay;
 use std::io;
 use std::sync::Arc;
 
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::connection::Connection;
@@ -35,9 +34,9 @@ mod code {
 }
 
 /// Serves one client to its end. What goes wrong is said to the client; the proxy goes on.
-pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+pub(crate) async fn serve(shared: Arc<Shared>, client: Connection) {
     let credentials = shared.credentials();
-    let greeting = hello::receive(stream, credentials.identity.as_ref());
+    let greeting = hello::receive(client, credentials.identity.as_ref());
     let greeted = tokio::select! {
         greeted = timeout(shared.options.login_timeout, greeting) => greeted,
         () = shared.end_of_serving() => return,

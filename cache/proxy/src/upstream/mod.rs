@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lacuna_base::Result;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
@@ -52,26 +52,30 @@ impl Connector {
 
     /// A connection without TLS.
     pub(crate) async fn connect_plain(&self) -> io::Result<Connection> {
-        self.in_time(async { self.tcp().await.map(Connection::plain) }).await
+        self.in_time(self.plain()).await
     }
 
     async fn in_time<T>(&self, connecting: impl Future<Output = io::Result<T>>) -> io::Result<T> {
         timeout(self.patience, connecting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
     }
 
-    async fn tcp(&self) -> io::Result<TcpStream> {
-        TcpStream::connect((self.upstream.host(), self.upstream.port())).await
+    async fn plain(&self) -> io::Result<Connection> {
+        Ok(match self.upstream.socket() {
+            Some(path) => Connection::Unix(UnixStream::connect(path).await?),
+            None => Connection::tcp(TcpStream::connect((self.upstream.host(), self.upstream.port())).await?),
+        })
     }
 
     async fn negotiated(&self) -> io::Result<Connection> {
-        let mut stream = self.tcp().await?;
-        let Some(config) = &self.config else { return Ok(Connection::plain(stream)) };
-        drop(stream.set_nodelay(true));
+        let (mut stream, config) = match (self.plain().await?, &self.config) {
+            (Connection::Tcp(stream), Some(config)) => (stream, config),
+            (plain, _) => return Ok(plain),
+        };
         stream.write_all(&startup::tls_request()).await?;
         // One byte and no more: what else comes belongs to TLS.
         match stream.read_u8().await? {
             b'S' => self.encrypted(config, stream).await,
-            b'N' if self.may_be_plain() => Ok(Connection::plain(stream)),
+            b'N' if self.may_be_plain() => Ok(Connection::Tcp(stream)),
             b'N' => Err(io::Error::other("it does not offer TLS, which sslmode asks for")),
             _ => Err(io::Error::other("its answer to a request for TLS is not one of PostgreSQL")),
         }
@@ -79,7 +83,6 @@ impl Connector {
 
     async fn encrypted(&self, config: &Arc<ClientConfig>, stream: TcpStream) -> io::Result<Connection> {
         let name = ServerName::try_from(self.upstream.host().to_owned()).map_err(io::Error::other)?;
-        let Connection::Plain(stream) = Connection::plain(stream) else { unreachable!("it is plain") };
         let stream = TlsConnector::from(config.clone()).connect(name, stream).await?;
         Ok(Connection::Tls(Box::new(stream.into())))
     }

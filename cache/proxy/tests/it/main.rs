@@ -11,6 +11,7 @@ mod logins;
 mod measure;
 mod programs;
 mod raw;
+mod sockets;
 mod stops;
 mod streams;
 mod suggestions;

@@ -26,7 +26,7 @@ pub struct Postgres {
     program: String,
     arguments: Vec<String>,
     port: u16,
-    _folder: TempDir,
+    folder: TempDir,
     _data: Option<TempDir>,
     _files: Option<TempDir>,
 }
@@ -154,12 +154,22 @@ impl Postgres {
         let arguments: Vec<String> = fixed.chain(options).map(|part| (*part).to_owned()).collect();
         let program = bin.join("postgres").display().to_string();
         let process = Process::start_as(user, LastSignal::Quit, &program, &arguments, port);
-        Some(Self { process, program, arguments, port, _folder: folder, _data: own, _files: None })
+        Some(Self { process, program, arguments, port, folder, _data: own, _files: None })
     }
 
     /// Where it is.
     pub fn url(&self) -> String {
         format!("postgres://{USER}@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// The folder of its Unix socket.
+    pub fn socket_folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The port, which its socket is named by, too.
+    pub const fn port(&self) -> u16 {
+        self.port
     }
 
     /// Where it is by name, as certificates for `localhost` want it; the caller adds `?sslmode=...`.

@@ -3,6 +3,7 @@
 mod own_logins;
 
 use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 
 use lacuna_proxy::{Options, Upstream};
 use lacuna_testkit::servers::{Postgres, TlsFiles};
@@ -255,4 +256,24 @@ fn tls_may_begin_without_a_request() {
             stream.write_all(&startup(V3_0, &AS_POSTGRES)).and_then(|()| stream.read_exact(&mut first));
         assert_eq!(answered.is_ok() && first == *b"R", is_taken, "{protocol:?}");
     }
+}
+
+#[test]
+fn a_socket_has_no_tls_though_there_is_a_certificate() {
+    let Some(postgres) = Postgres::start() else { return };
+    let authority = Authority::new();
+    let (folder, files) = (&authority.folder, authority.certificate("proxy"));
+    let world = World::with(postgres, |options| {
+        options.with_socket_folder(folder.path()).with_certificate(&files.certificate, &files.key)
+    });
+    let world = world.unwrap();
+    let mut client = UnixStream::connect(world.proxy().socket().unwrap()).unwrap();
+    client.write_all(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).unwrap();
+    let mut answer = [0];
+    client.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, [b'N']);
+    // A handshake without a request before it is no packet.
+    let mut client = UnixStream::connect(world.proxy().socket().unwrap()).unwrap();
+    client.write_all(&[0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0]).unwrap();
+    assert_eq!(client.read(&mut answer).unwrap(), 0, "the connection ends");
 }

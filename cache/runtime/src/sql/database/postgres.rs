@@ -28,7 +28,10 @@ impl Postgres {
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let options: PgConnectOptions = url.parse().map_err(refused)?;
         let options = if connections == 1 { options.options(ALONE) } else { options };
-        let place = format!("{}:{}", options.get_host(), options.get_port());
+        let place = match options.get_socket() {
+            Some(folder) => format!("the socket of port {} in {}", options.get_port(), folder.display()),
+            None => format!("{}:{}", options.get_host(), options.get_port()),
+        };
         check(&options, &place).await?;
         let pool = trusting(PgPoolOptions::new(), connections).connect_with(options).await;
         Ok(Self { pool: pool.map_err(unreachable(&place))?, is_in_memory: false })
