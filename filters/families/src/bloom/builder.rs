@@ -7,7 +7,7 @@ use lacuna_succinct::arch::prefetch;
 use super::BlockedBloomSpec;
 use super::blocked::{self, line_start, mask};
 use super::codec::{BLOCKED_HEADER_BYTES, HEADER_BYTES, Header, LINE_BYTES, VERSION};
-use super::query::Places;
+use super::setting::set_bits;
 use super::spec::BloomSpec;
 use crate::family::FilterFamily as _;
 use crate::frame::{push_window_section, window_for, window_section_bytes};
@@ -107,41 +107,8 @@ pub(crate) fn write_standard(
 /// cache before they are written.
 const KEYS_AHEAD: usize = 32;
 
-/// Sets `hash_count` bits for each hash.
-fn set_bits(bits: &mut [u8], mut hashes: impl Iterator<Item = u64>, hash_count: u32) {
-    let bit_count = bits.len() as u64 * 8;
-    let mut group = [0; KEYS_AHEAD];
-    loop {
-        let mut len = 0;
-        for (slot, hash) in group.iter_mut().zip(&mut hashes) {
-            *slot = hash;
-            len += 1;
-        }
-        let group = &group[..len];
-        for &hash in group {
-            let mut places = Places::new(hash, bit_count);
-            (0..hash_count).for_each(|_| prefetch(bits, byte_of(places.next())));
-        }
-        for &hash in group {
-            let mut places = Places::new(hash, bit_count);
-            for _ in 0..hash_count {
-                let place = places.next();
-                bits[byte_of(place)] |= 1 << (place & 7);
-            }
-        }
-        if len < KEYS_AHEAD {
-            return;
-        }
-    }
-}
-
-/// The byte of a bit.
-fn byte_of(place: u64) -> usize {
-    (place >> 3) as usize
-}
-
 fn write_blocked(
-    hashes: impl Iterator<Item = u64>,
+    mut hashes: impl Iterator<Item = u64>,
     key_count: usize,
     seed: u64,
     max_bytes: usize,
@@ -150,12 +117,23 @@ fn write_blocked(
     let mut body = vec![0; line_start(line_count)];
     let hash_count = blocked::hash_count(line_count as f64 * LINE_BYTES as f64 * 8.0 / key_count as f64);
     Header { seed, hash_count }.write(&mut body);
-    for hash in hashes {
-        let start = line_start(reduce(hash, line_count));
-        let line = &mut body[start..start + LINE_BYTES];
-        for (word, bits) in line.as_chunks_mut::<8>().0.iter_mut().zip(mask(hash, hash_count)) {
-            *word = (u64::from_le_bytes(*word) | bits).to_le_bytes();
+    let mut group = [0; KEYS_AHEAD];
+    loop {
+        let mut len = 0;
+        for (slot, hash) in group.iter_mut().zip(&mut hashes) {
+            *slot = hash;
+            len += 1;
+            prefetch(&body, line_start(reduce(hash, line_count)));
+        }
+        for &hash in &group[..len] {
+            let start = line_start(reduce(hash, line_count));
+            let line = &mut body[start..start + LINE_BYTES];
+            for (word, bits) in line.as_chunks_mut::<8>().0.iter_mut().zip(mask(hash, hash_count)) {
+                *word = (u64::from_le_bytes(*word) | bits).to_le_bytes();
+            }
+        }
+        if len < KEYS_AHEAD {
+            return body;
         }
     }
-    body
 }

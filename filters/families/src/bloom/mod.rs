@@ -10,8 +10,8 @@
 //! Cost: the standard filter reads up to `k` cache lines. A batch stops at a key's first empty bit, after two lines on average for
 //! an absent key. One question alone reads three lines at once before it branches, and three and a quarter on average: a
 //! processor that guesses right starts on the next question early. The blocked filter keeps
-//! all bits of a key in one line of 512 bits and reads that; it loses about half a bit a key in rate. Build: one write
-//! of `k` bits a key.
+//! all bits of a key in one line of 512 bits and reads that; it loses about half a bit a key in rate. Build: `k` bits a
+//! key, which a large filter sets part by part.
 //!
 //! Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970; Putze, Sanders, Singler, "Cache-,
 //! hash- and space-efficient Bloom filters", WEA 2007, for the blocks. Ours takes any number of bits, not only a power
@@ -24,6 +24,7 @@ mod builder;
 mod codec;
 mod predict;
 mod query;
+mod setting;
 mod spec;
 #[cfg(test)]
 mod tests;
