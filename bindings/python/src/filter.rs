@@ -76,7 +76,7 @@ impl Filter {
     ///
     /// ``spec`` is a family such as ``"grafite"`` or ``"bloom:k=7"``; ``"auto"`` chooses one for the keys and for ``sample``,
     /// the lower and upper ends of queries that found nothing. If it is not given, it is ``"grafite"`` where a rate is given for keys
-    /// other than str and bytes, else ``"auto"``. Same keys, spec, budget, sample, seed and secret give the same bytes
+    /// other than str and bytes, which looks at no sample, else ``"auto"``. Same keys, spec, budget, sample, seed and secret give the same bytes
     /// on every machine: those that the command ``lacuna build`` writes.
     ///
     /// ``secret`` is 16 random bytes, for ``"ribbon:secret"``, ``"grafite:secret"`` and, where it is given, ``"auto:robust"`` over

@@ -109,7 +109,7 @@ impl Budget {
     #[expect(clippy::cast_possible_truncation, reason = "at most 16 bytes a key; f64 to usize saturates")]
     pub fn payload_bytes(self, distinct_keys: usize) -> usize {
         let bytes = (self.bits_per_key * distinct_keys as f64 / 8.0).ceil();
-        bytes as usize + Self::FIXED_BYTES + self.beside
+        (bytes as usize).saturating_add(Self::FIXED_BYTES).saturating_add(self.beside)
     }
 
     /// Fewest bits per key whose budget over `distinct_keys` keys holds `payload_bytes`.

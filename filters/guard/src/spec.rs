@@ -275,7 +275,7 @@ impl GuardSpec {
     /// Most bytes the sealed filter over `key_count` keys takes within its budget, envelope included; a coarsened one
     /// may take what the cap allows.
     pub fn sealed_bytes(&self, key_count: usize) -> usize {
-        if self.is_off() { 0 } else { ENVELOPE_BYTES + self.budget.payload_bytes(key_count) }
+        if self.is_off() { 0 } else { self.budget.payload_bytes(key_count).saturating_add(ENVELOPE_BYTES) }
     }
 }
 
@@ -288,11 +288,14 @@ fn number(text: &str) -> Result<f64> {
     text.parse().map_err(|_| wrong(text, "a number of bits per key"))
 }
 
+/// Most bytes of a spec beside its bits per key: what grows with a file belongs to these.
+const MAX_EXTRA_BYTES: usize = 1 << 20;
+
 /// Bits per key, and after a `+` bytes on top of them.
 fn budget(text: &str) -> Result<Budget> {
     let (bits, bytes) = text.split_once('+').unwrap_or((text, "0"));
-    let bytes =
-        bytes.parse().map_err(|_| wrong(text, "bits per key, and after a `+` a whole number of bytes"))?;
+    let bytes = bytes.parse().ok().filter(|bytes| *bytes <= MAX_EXTRA_BYTES);
+    let bytes = bytes.ok_or_else(|| wrong(text, "bits per key, and after a `+` at most 1048576 bytes"))?;
     Ok(Budget::bits_per_key(number(bits)?)?.with_extra_bytes(bytes))
 }
 
@@ -350,6 +353,7 @@ mod tests {
             "bloom@0",
             "bloom@129",
             "bloom@10+x",
+            "bloom@10+1048577",
             "bloom@10+",
             "bloom cap=2",
             "bloom seed=x",
