@@ -337,6 +337,8 @@ pub enum Flaw {
     OneFenceOnly,
     /// The leader of a write over several ranges does not ask the other owners.
     LeadAlone,
+    /// A read over several ranges does not ask whether their owners have held its leases.
+    TrustGuests,
     /// A lease of a caller that goes to the store directly covers nothing.
     HoldNothing,
     /// A cache server reads the parts of a result one after the other.

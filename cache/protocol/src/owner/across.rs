@@ -6,9 +6,8 @@
 //! is refused and nothing has happened. Under every policy, such a write is a write-around.
 //!
 //! A read asks the store too, once all leases are held. Its shared leases keep out only the writes that a reader
-//! must not see in part.
-
-use std::collections::BTreeMap;
+//! must not see in part. They may end unseen: an owner whose tenure ends says nothing to those that it held one for. So after
+//! the last row each owner is asked again, and the rows count if all of them have held their leases since they gave them.
 
 use super::calls::{Call, Purpose};
 use super::task::{Kind, WriteStep, WriteTask};
@@ -16,8 +15,9 @@ use super::{Owner, TaskId};
 use crate::cache_model::RangeId;
 use crate::call::{Rows, StoreCall};
 use crate::config::{Application, Flaw};
+use crate::lease_table::LeaseMode;
 use crate::message::{
-    Action, Command, Ending, Epoch, PeerCall, PeerId, ReadOutcome, RequestId, Value, Write, WriteOutcome,
+    Action, Command, Ending, Epoch, PeerCall, PeerId, ReadOutcome, RequestId, Write, WriteOutcome,
 };
 use crate::query::{Query, Touched};
 
@@ -66,21 +66,40 @@ impl<A: Application> Owner<A> {
         self.begin_task(Kind::ReadAll(queries), Some(request), write, others);
     }
 
-    /// Queries the store for the next unknown result, or answers.
-    fn read_next(&mut self, task: TaskId, queries: &[Query]) {
+    /// Queries the store for the next unknown result, or asks the other owners whether all of them count.
+    fn read_next(&mut self, task: TaskId) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        let known: BTreeMap<&Query, &Value> = write.old.iter().map(|(query, value)| (query, value)).collect();
-        if let Some(missing) = queries.iter().find(|query| !known.contains_key(query)) {
-            let call = StoreCall::Query(missing.clone());
-            return self.call(Purpose::Write(task), Call::Store(call));
+        let missing = write.kind.queries().iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
+        if let Some(missing) = missing.cloned() {
+            return self.call(Purpose::Write(task), Call::Store(StoreCall::Query(missing)));
         }
-        let values = queries.iter().filter_map(|query| known.get(query).copied().cloned()).collect();
-        if !write.held.is_empty() && self.now - write.asked >= self.config.peer_timeout {
-            // After `peer_timeout` other owners may have ended their leases and admitted writers between two answers.
-            return self.give_up_leading(task);
+        (write.step, write.unconfirmed) = (WriteStep::Confirming, write.held.len());
+        let held = write.held.clone();
+        if held.is_empty() || self.is_flawed(Flaw::TrustGuests) {
+            return self.answer_read_across(task);
         }
+        let peer = self.peer_id(task);
+        for (range, _) in held {
+            let call = PeerCall::Lock(LeaseMode::Shared, Vec::new());
+            self.call(Purpose::Peer(task), Call::Peer(range, peer, call));
+        }
+    }
+
+    /// The rows are those of a moment at which all leases were held.
+    fn answer_read_across(&mut self, task: TaskId) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        let values = write.kind.queries().iter().filter_map(|query| {
+            write.old.iter().find(|(known, _)| known == query).map(|(_, value)| value.clone())
+        });
+        let mut values: Vec<_> = values.collect();
         if let Some(request) = write.request.take() {
-            self.actions.push(Action::ReadAllDone(request, values));
+            match (&write.kind, values.pop()) {
+                (Kind::Read(_), Some(value)) => self.answer_read(request, ReadOutcome::Value(value)),
+                (_, last) => {
+                    values.extend(last);
+                    self.actions.push(Action::ReadAllDone(request, values));
+                }
+            }
         }
         self.end_write(task);
     }
@@ -135,9 +154,8 @@ impl<A: Application> Owner<A> {
             let peer = self.peer_id(task);
             return self.call(Purpose::Peer(task), Call::Peer(range, peer, PeerCall::Lock(mode, touched)));
         }
-        match write.kind.clone() {
-            Kind::Read(query) => self.call(Purpose::Write(task), Call::Store(StoreCall::Query(query))),
-            Kind::ReadAll(queries) => self.read_next(task, &queries),
+        match write.kind {
+            Kind::Read(_) | Kind::ReadAll(_) => self.read_next(task),
             Kind::Hold => {
                 write.step = WriteStep::Held;
                 if let Some(request) = write.request {
@@ -162,12 +180,21 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn peer_holds(&mut self, task: TaskId, range: RangeId, epoch: Epoch) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        if write.step != WriteStep::Leading || write.others.first().is_none_or(|(next, _)| *next != range) {
-            return;
+        match write.step {
+            WriteStep::Leading if write.others.first().is_some_and(|(next, _)| *next == range) => {
+                write.others.remove(0);
+                write.held.push((range, epoch));
+                self.lead(task);
+            }
+            WriteStep::Confirming if !write.held.contains(&(range, epoch)) => self.give_up_leading(task),
+            WriteStep::Confirming => {
+                write.unconfirmed -= 1;
+                if write.unconfirmed == 0 {
+                    self.answer_read_across(task);
+                }
+            }
+            _ => {}
         }
-        write.others.remove(0);
-        write.held.push((range, epoch));
-        self.lead(task);
     }
 
     /// Another owner is not there, or was replaced: nothing was executed, and nothing will be.
@@ -190,22 +217,9 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn read_across_done(&mut self, task: TaskId, rows: Rows) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        if let Kind::ReadAll(queries) = write.kind.clone() {
-            let missing = queries.iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
-            write.old.extend(missing.map(|query| (query.clone(), rows.value)));
-            return self.read_next(task, &queries);
-        }
-        if self.config.log_count > 0
-            && !write.held.is_empty()
-            && self.now - write.asked >= self.config.peer_timeout
-        {
-            // The rows may show a later write without one that another owner has buffered since.
-            return self.give_up_leading(task);
-        }
-        if let Some(request) = write.request.take() {
-            self.answer_read(request, ReadOutcome::Value(rows.value));
-        }
-        self.end_write(task);
+        let missing = write.kind.queries().iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
+        write.old.extend(missing.map(|query| (query.clone(), rows.value)));
+        self.read_next(task);
     }
 
     /// Releases what the owners of other ranges hold for a task that is over.
@@ -216,14 +230,15 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Informs other owners that this one still leads a write or holds a lease, five times in their `peer_timeout`. Without it,
-    /// those that were asked first would end their tenures while a later one waits, or while the store does.
+    /// Informs other owners that this one still leads a write or a read, or holds a lease, five times in their `peer_timeout`.
+    /// Without it, those that were asked first would end their leases while a later one waits, or while the store does.
     pub(super) fn renew_holds(&mut self) {
         let (now, pause) = (self.now, self.config.peer_timeout / 5);
         let is_due = |write: &WriteTask| {
             let is_led = match write.kind {
                 Kind::Hold => matches!(write.step, WriteStep::Leading | WriteStep::Held),
                 Kind::Across => matches!(write.step, WriteStep::Leading | WriteStep::Storing),
+                Kind::Read(_) | Kind::ReadAll(_) => write.step == WriteStep::Leading,
                 _ => false,
             };
             is_led && now - write.time >= pause
@@ -234,7 +249,7 @@ impl<A: Application> Owner<A> {
         }
         self.writes.values_mut().filter(|write| is_due(write)).for_each(|write| write.time = now);
         for (peer, range) in renewals {
-            let renewal = PeerCall::Lock(crate::lease_table::LeaseMode::Exclusive, Vec::new());
+            let renewal = PeerCall::Lock(LeaseMode::Exclusive, Vec::new());
             self.call(Purpose::Trim, Call::Peer(range, peer, renewal));
         }
     }

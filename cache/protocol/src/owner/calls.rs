@@ -216,7 +216,8 @@ impl<A: Application> Owner<A> {
     /// guest that no message ends.
     fn is_wanted(&self, pending: &Pending) -> bool {
         let Purpose::Peer(task) = pending.purpose else { return true };
-        self.writes.get(&task).is_some_and(|write| write.step == WriteStep::Leading)
+        let waits = |step| matches!(step, WriteStep::Leading | WriteStep::Confirming);
+        self.writes.get(&task).is_some_and(|write| waits(write.step))
     }
 
     /// Whether repeating the call can do no harm, and some good.

@@ -37,6 +37,8 @@ pub(super) struct WriteTask {
     pub(super) others: Others,
     /// Other ranges that are held, and the tenures of their owners.
     pub(super) held: Vec<(RangeId, Epoch)>,
+    /// How many of them have not said yet that the lease of a read was held until its last row.
+    pub(super) unconfirmed: usize,
     /// Results that were read for it.
     pub(super) old: Vec<(Query, Value)>,
     /// Queries that it touches and that were known to find nothing before it.
@@ -82,6 +84,15 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// What a read of several ranges asks the store for.
+    pub(super) fn queries(&self) -> &[Query] {
+        match self {
+            Self::Read(query) => std::slice::from_ref(query),
+            Self::ReadAll(queries) => queries,
+            _ => &[],
+        }
+    }
+
     pub(super) const fn mode(&self) -> LeaseMode {
         match self {
             Self::Read(_) | Self::ReadAll(_) => LeaseMode::Shared,
@@ -104,6 +115,8 @@ pub(super) enum WriteStep {
     Flushing,
     /// For owners of other ranges.
     Leading,
+    /// For owners of other ranges to say that they have held the leases of a read.
+    Confirming,
     /// For its leader, or the holder of the lease, to say that it is over.
     Held,
     /// For the store.
@@ -135,7 +148,13 @@ impl WriteStep {
     pub(super) const fn is_before_the_store(self) -> bool {
         matches!(
             self,
-            Self::Waiting | Self::Clearing | Self::Hiding | Self::Flushing | Self::Leading | Self::Held
+            Self::Waiting
+                | Self::Clearing
+                | Self::Hiding
+                | Self::Flushing
+                | Self::Leading
+                | Self::Confirming
+                | Self::Held
         )
     }
 
@@ -146,6 +165,7 @@ impl WriteStep {
             Self::Hiding => "hiding",
             Self::Flushing => "flushing",
             Self::Leading => "leading",
+            Self::Confirming => "confirming",
             Self::Held => "held",
             Self::Storing => "storing",
             Self::Logging { .. } => "logging",

@@ -69,6 +69,7 @@ impl<A: Application> Owner<A> {
             facts: Vec::new(),
             others,
             held: Vec::new(),
+            unconfirmed: 0,
             old: Vec::new(),
             empty: Vec::new(),
             is_released: false,

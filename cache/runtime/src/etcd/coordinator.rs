@@ -226,9 +226,11 @@ impl Inner {
     }
 
     async fn release(&self, range: RangeId, epoch: Epoch) -> Result<()> {
-        let held = self.held().remove(&range).filter(|held| held.newest == epoch);
+        let held = self.held().get(&range).copied().filter(|held| held.newest == epoch);
         let Some(held) = held else { return Ok(()) };
+        // Without etcd the range stays held: it may still be served past the cache.
         let map = self.session.beat().await?.map;
+        self.held().remove(&range);
         let Some(owned) = map.owner(range).filter(|owned| owned.holder == self.session.holder) else {
             return Ok(());
         };

@@ -181,6 +181,11 @@ impl Directory for EtcdCoordinator {
 
     fn advice(&self) -> Advice {
         let (map, me) = (self.seen(), self.holder());
-        Advice { claim: map.heritage(me), stop: map.to_stop(me), leave: map.to_leave(me) }
+        let claim = map.heritage(me);
+        if !self.inner.session.answers() {
+            // What is given away now would have no owner until etcd is back.
+            return Advice { claim, ..Advice::default() };
+        }
+        Advice { claim, stop: map.to_stop(me), leave: map.to_leave(me) }
     }
 }

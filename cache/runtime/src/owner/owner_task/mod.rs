@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::ports::{CacheServer, Tenure};
 use lacuna_cache_protocol::{
-    Action, Application, Config, Ending, Epoch, Error, Event, Interval, Notice, Owner, PeerCall, Policy,
-    RangeTable, ReadOutcome, RequestId, WriteOutcome,
+    Action, Application, Config, Ending, Epoch, Error, Event, Interval, Notice, Owner, PeerCall, PeerReply,
+    Policy, RangeTable, ReadOutcome, RequestId, WriteOutcome,
 };
 use tokio::sync::mpsc;
 use tracing::{debug, error, info, warn};
@@ -41,8 +41,8 @@ const TICK: Duration = Duration::from_millis(10);
 /// A panic counts as this number of failed claims: what caused it may come again at once.
 const PANIC_FAILURES: u32 = 7;
 
-/// How often it is said that a log server does not keep writes.
-const LOG_WARNING_MS: u64 = 10_000;
+/// How often it is said that a server does not answer.
+const WARNING_MS: u64 = 10_000;
 
 /// When an owner task wants a tenure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,27 @@ pub(crate) enum Claims {
     Always,
     /// From the first request for it, until the range is lost to another process.
     OnDemand,
+}
+
+/// When it was last said of a server that it does not answer: a slow one may fail a thousand calls a second.
+#[derive(Debug, Default)]
+struct Warnings(BTreeMap<(ServerKind, usize), u64>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ServerKind {
+    Cache,
+    Log,
+}
+
+impl Warnings {
+    /// Whether it is to be said again.
+    fn is_due(&mut self, kind: ServerKind, server: usize, now: u64) -> bool {
+        let is_due = self.0.get(&(kind, server)).is_none_or(|last| now - last >= WARNING_MS);
+        if is_due {
+            self.0.insert((kind, server), now);
+        }
+        is_due
+    }
 }
 
 /// A running owner.
@@ -89,8 +110,7 @@ pub(crate) struct OwnerTask<A> {
     /// Cache servers that did not answer.
     unreachable: BTreeSet<usize>,
     lost_cache: Option<usize>,
-    /// When it was last said of a log server that it does not answer.
-    log_warnings: BTreeMap<usize, u64>,
+    warnings: Warnings,
     /// The last tenure that was granted.
     granted: Option<Epoch>,
     /// Until when hits of another process may lead to a cache server that does not have the fence of a tenure
@@ -138,7 +158,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             waiting_for_tenure: WaitingForTenure::default(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
-            log_warnings: BTreeMap::new(),
+            warnings: Warnings::default(),
             granted: None,
             others_until_ms: 0,
             begins_cold,
@@ -287,15 +307,20 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
 
     fn answered(&mut self, event: Event, why: Option<FailureCause>) {
         if let Some(active) = &self.active {
-            let server = active.tenure.cache;
+            let (server, now, range) = (active.tenure.cache, self.handle.now_ms(), self.handle.range.0);
             match &why {
                 Some(FailureCause::Cache(error)) => {
-                    if self.unreachable.insert(server) {
-                        warn!(range = self.handle.range.0, server, %error, "a cache server does not answer");
+                    if self.warnings.is_due(ServerKind::Cache, server, now) {
+                        warn!(range, server, %error, "a cache server does not answer in time");
                     }
+                    self.unreachable.insert(server);
                     self.lost_cache = Some(server);
                 }
-                Some(FailureCause::Log(server, error)) => self.warn_of_log(*server, error),
+                Some(FailureCause::Log(server, error)) => {
+                    if self.warnings.is_due(ServerKind::Log, *server, now) {
+                        warn!(range, server, %error, "a log server does not keep writes");
+                    }
+                }
                 None if matches!(event, Event::Cache(..)) && !active.is_bypass => {
                     // One late answer says nothing of the next tenure, which may begin hours later.
                     self.unreachable.remove(&server);
@@ -308,15 +333,6 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             self.requests.note(&why);
         }
         self.drive(event);
-    }
-
-    /// At most once in ten seconds for each server: every append that it refuses comes here.
-    fn warn_of_log(&mut self, server: usize, error: &Error) {
-        let now = self.handle.now_ms();
-        if self.log_warnings.get(&server).is_none_or(|last| now - last >= LOG_WARNING_MS) {
-            self.log_warnings.insert(server, now);
-            warn!(range = self.handle.range.0, server, %error, "a log server does not keep writes");
-        }
     }
 
     /// Passes an event to the owner, and executes its actions; replies that come at once are passed back at once.
@@ -376,6 +392,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 drop(self.handle.notices.send(notice));
             }
             Action::Ended(ending) => self.ended(ending),
+            // Without a reply the leader asks again, and finds the process that has the range now.
+            Action::PeerReply(_, _, PeerReply::Held(_)) if self.lease_is_over() => {}
             Action::PeerReply(peer, call, reply) => self.peer_leases.answer(peer, call, reply),
             Action::Redirect(request, _) => self.requests.is_elsewhere(request),
             call => return Some(call),

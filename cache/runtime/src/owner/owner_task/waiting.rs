@@ -77,7 +77,8 @@ impl Waiting {
 
 fn waited_in_vain() -> Error {
     Error::unavailable(
-        "the request waited too long for others of the same rows: a transaction, a bulk load, a slow query or a write",
+        "the request waited too long for others of the same rows (a transaction, a bulk load, a slow query, a write), or for the \
+         owner of another range",
     )
 }
 
