@@ -249,6 +249,14 @@ typedef struct {
   uint64_t comparator;
   // Scans that returned no row.
   uint64_t empty_scans;
+  // Questions answered "maybe" that are known to have been in vain; part of `passed`, and a lower bound.
+  uint64_t false_positives;
+  // Filters among `built` that say "maybe" to more than half of the queries that they should deny.
+  uint64_t hardly_answering;
+  // Tables among `not_built` whose keys the codec does not take, or that met another error; no filter fits the others.
+  uint64_t build_failures;
+  // Panics at a question to a filter, or when a scan was noted; the tables were read.
+  uint64_t panics;
 } LacunaCounts;
 
 #ifdef __cplusplus
@@ -746,6 +754,13 @@ LacunaTableGuard *lacuna_table_guard_clone(const LacunaTableGuard *guard);
 // # Safety
 // `guard` came from `lacuna_table_guard_new` and is not freed; `counts` may be written.
 void lacuna_table_guard_counts(const LacunaTableGuard *guard, LacunaCounts *counts);
+
+// What was wrong with the last table without a filter, the last filter that hardly answers, or at the last panic; empty if
+// there was none, or for null. Valid until this thread calls this function again. From any thread.
+//
+// # Safety
+// `guard` came from `lacuna_table_guard_new` and is not freed, or is null.
+const char *lacuna_table_guard_last_problem(const LacunaTableGuard *guard);
 
 // Frees a handle; null is allowed.
 //

@@ -89,6 +89,10 @@ class RangeFilters {
     return counts;
   }
 
+  // What was wrong with the last table without a filter, the last filter that hardly answers, or at the last panic; empty
+  // if there was none.
+  std::string last_problem() const { return lacuna_table_guard_last_problem(guard_.get()); }
+
  private:
   RangeFilters(std::string spec, const LacunaSecret* secret, size_t max_bytes)
       : guard_(lacuna_table_guard_new(spec.data(), spec.size(), max_bytes, secret), detail::FreeGuard()),

@@ -75,6 +75,7 @@ pub use table::{
     Counts, Emit, EntryType, EntryTypeNumber, Guard, TableCollector, TableQuestion, lacuna_collector_add,
     lacuna_collector_finish, lacuna_collector_free, lacuna_collector_new, lacuna_property_name,
     lacuna_question_free, lacuna_question_may_contain, lacuna_question_new, lacuna_question_note_empty,
-    lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_new,
+    lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free,
+    lacuna_table_guard_last_problem, lacuna_table_guard_new,
 };
 pub use version::lacuna_version;

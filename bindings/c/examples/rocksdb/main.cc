@@ -146,6 +146,7 @@ int main() {
   AskBothWays(db.get(), filters);
   auto counts = filters.counts();
   Check(counts.built == 1 && counts.skipped > 1'500, "the table was skipped");
+  Check(counts.not_built == 0 && counts.hardly_answering == 0, filters.last_problem().c_str());
   DeletedMinutesStayDeleted(db.get(), filters);
   PropertiesOpenAsFilters(db.get());
   db.reset();

@@ -1,6 +1,7 @@
 //! State that the collectors and questions of one column family share.
 
-use std::ffi::{CStr, c_char};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
@@ -41,9 +42,21 @@ pub struct Counts {
     pub comparator: u64,
     /// Scans that returned no row.
     pub empty_scans: u64,
+    /// Questions answered "maybe" that are known to have been in vain; part of `passed`, and a lower bound.
+    pub false_positives: u64,
+    /// Filters among `built` that say "maybe" to more than half of the queries that they should deny.
+    pub hardly_answering: u64,
+    /// Tables among `not_built` whose keys the codec does not take, or that met another error; no filter fits the others.
+    pub build_failures: u64,
+    /// Panics at a question to a filter, or when a scan was noted; the tables were read.
+    pub panics: u64,
 }
 
 const NAME: &CStr = c"lacuna.filter";
+
+thread_local! {
+    static LAST_PROBLEM: RefCell<CString> = RefCell::default();
+}
 
 /// Name of the property, which never changes.
 #[unsafe(no_mangle)]
@@ -127,9 +140,32 @@ pub unsafe extern "C" fn lacuna_table_guard_counts(guard: *const Guard, counts: 
         corrupt: scanned.corrupt,
         comparator: scanned.comparator,
         empty_scans: filters.empty_scans,
+        false_positives: filters.total().false_positives,
+        hardly_answering: filters.hardly_answering,
+        build_failures: filters.build_failures,
+        panics: filters.panics,
     };
     // SAFETY: as the caller promises. Where nothing can be written, nothing is said.
     drop(unsafe { set(counts, counted, "counts") });
+}
+
+/// What was wrong with the last table without a filter, the last filter that hardly answers, or at the last panic; empty if
+/// there was none, or for null. Valid until this thread calls this function again. From any thread.
+///
+/// # Safety
+/// `guard` came from `lacuna_table_guard_new` and is not freed, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_table_guard_last_problem(guard: *const Guard) -> *const c_char {
+    // SAFETY: as the caller promises.
+    let Some(Guard { guard }) = (unsafe { known(guard) }) else { return c"".as_ptr() };
+    let stats = catch_unwind(AssertUnwindSafe(|| guard.stats())).unwrap_or_default();
+    let problem = stats.filters.last_problem.unwrap_or_default().replace('\0', " ");
+    let problem = CString::new(problem).unwrap_or_default();
+    let kept = LAST_PROBLEM.try_with(|last| {
+        *last.borrow_mut() = problem;
+        last.borrow().as_ptr()
+    });
+    kept.unwrap_or(c"".as_ptr())
 }
 
 /// Frees a handle; null is allowed.

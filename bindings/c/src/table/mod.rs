@@ -10,7 +10,7 @@ pub use collector::{
 };
 pub use guard::{
     Counts, Guard, lacuna_property_name, lacuna_table_guard_clone, lacuna_table_guard_counts,
-    lacuna_table_guard_free, lacuna_table_guard_new,
+    lacuna_table_guard_free, lacuna_table_guard_last_problem, lacuna_table_guard_new,
 };
 pub use question::{
     TableQuestion, lacuna_question_free, lacuna_question_may_contain, lacuna_question_new,

@@ -1,13 +1,14 @@
 //! Guard, collector, question: the life of a property.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
 use lacuna_c::{
     Bound, Bytes, Counts, EntryType, Guard, Status, lacuna_bytes, lacuna_close, lacuna_collector_add,
     lacuna_collector_finish, lacuna_collector_free, lacuna_collector_new, lacuna_open, lacuna_question_free,
     lacuna_question_may_contain, lacuna_question_new, lacuna_question_note_empty, lacuna_table_guard_clone,
-    lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_new,
+    lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_last_problem,
+    lacuna_table_guard_new,
 };
 
 fn guard(spec: &str) -> *mut Guard {
@@ -79,6 +80,42 @@ fn a_property_is_written_and_asked() {
     }
     assert_eq!((counts.built, counts.skipped, counts.passed, counts.empty_scans), (1, 1, 1, 5));
     assert_eq!((counts.missing, counts.comparator, counts.corrupt), (1, 1, 1));
+    assert_eq!((counts.hardly_answering, counts.build_failures, counts.panics), (0, 0, 0));
+    assert_eq!(counts.false_positives, 1, "the table that was passed held no row of the range");
+}
+
+/// The counts of a guard of this spec and its last problem, after a table of the first `size` bytes of these keys.
+fn written(spec: &str, keys: impl Iterator<Item = u64>, size: usize) -> (Counts, String) {
+    let (guard, mut counts, mut property) = (guard(spec), Counts::default(), Vec::<u8>::new());
+    // SAFETY: all pointers are ours and alive; collector and guard are freed once.
+    unsafe {
+        let collector = lacuna_collector_new(guard, 1);
+        for key in keys.map(u64::to_be_bytes) {
+            lacuna_collector_add(collector, EntryType::Put.into(), key.as_ptr().cast(), size);
+        }
+        lacuna_collector_finish(collector, Some(keep), (&raw mut property).cast());
+        lacuna_collector_free(collector);
+        lacuna_table_guard_counts(guard, &raw mut counts);
+        let problem = CStr::from_ptr(lacuna_table_guard_last_problem(guard)).to_str().unwrap().to_owned();
+        lacuna_table_guard_free(guard);
+        (counts, problem)
+    }
+}
+
+#[test]
+fn a_guard_says_what_went_wrong_last() {
+    let keys = || (0..5_000u64).map(|number| number << 30);
+    let (counts, problem) = written("grafite@14 codec=fixed_be:8", keys(), 8);
+    assert_eq!((counts.not_built, counts.hardly_answering, problem.as_str()), (0, 0, ""));
+    // Prefixes of four bits are all there.
+    let (counts, problem) = written("prefix_bloom:bits=4@10 codec=fixed_be:8", keys(), 8);
+    assert_eq!((counts.built, counts.hardly_answering), (1, 1));
+    assert!(problem.contains("points and short ranges"), "{problem}");
+    let (counts, problem) = written("grafite@14 codec=fixed_be:8", keys(), 7);
+    assert_eq!((counts.built, counts.not_built, counts.build_failures), (0, 1, 1));
+    assert!(!problem.is_empty());
+    // SAFETY: null is allowed.
+    assert!(unsafe { CStr::from_ptr(lacuna_table_guard_last_problem(ptr::null())) }.is_empty());
 }
 
 #[test]

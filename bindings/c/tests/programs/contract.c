@@ -239,6 +239,23 @@ static void properties_of_tables_open(void) {
   }
 }
 
+static void a_guard_says_what_went_wrong(void) {
+  static const char SPEC[] = "grafite@16 codec=fixed_be:8";
+  LacunaTableGuard *guard = lacuna_table_guard_new(SPEC, sizeof SPEC - 1, 0, NULL);
+  LacunaCollector *collector = lacuna_collector_new(guard, 1);
+  LacunaFilter *filter = NULL;
+  LacunaCounts counts;
+  CHECK(lacuna_table_guard_last_problem(guard)[0] == '\0' && lacuna_table_guard_last_problem(NULL)[0] == '\0');
+  lacuna_collector_add(collector, LACUNA_ENTRY_TYPE_PUT, "ant", 3);
+  lacuna_collector_finish(collector, keep, &filter);
+  lacuna_table_guard_counts(guard, &counts);
+  CHECK(filter == NULL && counts.not_built == 1 && counts.build_failures == 1);
+  CHECK(counts.hardly_answering == 0 && counts.panics == 0 && counts.false_positives == 0);
+  CHECK(lacuna_table_guard_last_problem(guard)[0] != '\0');
+  lacuna_collector_free(collector);
+  lacuna_table_guard_free(guard);
+}
+
 static LacunaFilter *shared_filter;
 static bool expected[QUESTIONS];
 
@@ -277,6 +294,7 @@ int main(void) {
   secrets_are_checked();
   strings_of_null_are_errors();
   properties_of_tables_open();
+  a_guard_says_what_went_wrong();
   errors_belong_to_a_thread();
   return 0;
 }
