@@ -1,5 +1,6 @@
 //! Interleaved rounds of named tasks.
 
+use std::array;
 use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
@@ -123,6 +124,20 @@ pub struct Timings {
 }
 
 impl Timings {
+    /// Times that were taken elsewhere, in nanoseconds per step, of tasks that took turns in every round: for work that
+    /// cannot run in any order, such as to take away what another task has put in.
+    ///
+    /// ```
+    /// use lacuna_bench::harness::Timings;
+    ///
+    /// let (timings, [insert, lookup]) = Timings::of([("insert", vec![60.0, 90.0]), ("lookup", vec![30.0, 45.0])]);
+    /// assert_eq!((timings.ratio(insert, lookup), timings.name(insert)), (2.0, "insert"));
+    /// ```
+    pub fn of<const TASKS: usize>(tasks: [(&str, Vec<f64>); TASKS]) -> (Self, [TaskId; TASKS]) {
+        let (names, ns) = tasks.into_iter().map(|(name, ns)| (name.to_owned(), ns)).unzip();
+        (Self { names, ns }, array::from_fn(TaskId))
+    }
+
     /// The task's name.
     ///
     /// # Panics
@@ -164,8 +179,7 @@ mod tests {
     use super::*;
 
     fn timings() -> Timings {
-        let names = vec!["ours".to_owned(), "theirs".to_owned()];
-        Timings { names, ns: vec![vec![60.0, 90.0, 62.0, 61.0], vec![30.0, 45.0, 31.0, 61.0]] }
+        Timings::of([("ours", vec![60.0, 90.0, 62.0, 61.0]), ("theirs", vec![30.0, 45.0, 31.0, 61.0])]).0
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::time::Instant;
 
 use lacuna_base::Result;
+use lacuna_bench::harness::{Timings, WorkClock};
 use lacuna_cache_protocol::{Interval, IntervalTree, PredicateIndex, Query};
 use lacuna_workload::Rng;
 
@@ -138,16 +138,21 @@ fn measure<K: Key>(setting: &Setting, law: Law) -> [Bar; 3] {
 
 fn bars<K: Key>(law: Law, samples: Samples, hits: f64) -> [Bar; 3] {
     let Samples { query, lookup, insert, map_insert, remove } = samples;
-    let (lookup, map_insert) = (median(lookup), median(map_insert));
-    let bar = |what: String, ours: f64, whose: &str, theirs: f64, max: f64| {
+    let (timings, [query, lookup, insert, map_insert, remove]) = Timings::of([
+        ("overlap", query),
+        ("BTreeMap lookup", lookup),
+        ("insert", insert),
+        ("BTreeMap insert", map_insert),
+        ("remove", remove),
+    ]);
+    let bar = |what: String, tasks, max: f64| {
         let name = format!("{what}, {} keys, {}", K::NAME, law.name);
-        let beside = format!("BTreeMap {whose} {theirs:.0} ns");
-        Bar::number(name, format!("{ours:.0} ns"), beside, ours / theirs, Limit::AtMost(max))
+        Bar::times_longer(name, &timings, tasks, Limit::AtMost(max))
     };
     [
-        bar(format!("overlap, {hits:.1} hits"), median(query), "lookup", lookup, 2.5 + 0.5 * hits),
-        bar("insert".to_owned(), median(insert), "insert", map_insert, 2.5),
-        bar("remove".to_owned(), median(remove), "insert", map_insert, 2.5),
+        bar(format!("overlap, {hits:.1} hits"), [query, lookup], 2.5 + 0.5 * hits),
+        bar("insert".to_owned(), [insert, map_insert], 2.5),
+        bar("remove".to_owned(), [remove, map_insert], 2.5),
     ]
 }
 
@@ -173,12 +178,7 @@ fn closed<K: Key>(lo: u64, hi: u64) -> Interval<K> {
 
 /// Nanoseconds an operation.
 fn timed(run: impl FnOnce()) -> f64 {
-    let start = Instant::now();
+    let watch = WorkClock::start();
     run();
-    start.elapsed().as_nanos() as f64 / OPERATIONS as f64
-}
-
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
+    watch.elapsed().as_nanos() as f64 / OPERATIONS as f64
 }
