@@ -3,14 +3,16 @@
 //! For every contender: build it, ask it every question with a known answer, and time it beside the others.
 //!
 //! - *Sample*: families that design themselves are shown queries of the same kind, as a store shows its recent ones. Where
-//!   none were drawn apart ([`Setting::apart`]), these are the queries that are counted.
+//!   none were drawn apart ([`Setting::apart`]), these are the queries that are counted, and a note says which filters would be
+//!   others without them.
 //! - *Fit*: a contender that its budget is too small for is reported with the budget that would do.
 //! - *Build*: sorted slice to sealed bytes, the check of the order included; median of interleaved builds.
 //! - *Rate*: "maybe" among the queries that hold no key.
 //! - *False negatives*: "no" to an inserted key, to a short range around one, or to a query that holds one. They must
 //!   be 0; any other number is a bug in the filter.
 //! - *Time*: dependent singles, batches of 1,024, and the memory floor of the filter's own size, in the same rounds.
-//!   As many different queries are asked as there are; where those are few, caches hold what they touch, and a note says so.
+//!   As many different queries are asked as there are, shuffled; where those are few, caches hold what they touch, and a note
+//!   says so.
 
 mod effort;
 mod notes;
@@ -150,12 +152,14 @@ struct Built<K: KeySpace + ?Sized> {
     kind: KindId,
     /// Whether byte strings are seen through a window, not a place map.
     has_window: bool,
+    /// Whether it is another filter without the queries that it is counted with.
+    is_made_for_counted: bool,
 }
 
 impl<K: BenchKey + ?Sized> Built<K> {
     fn try_new(
         contender: &Contender<'_>,
-        keys: SortedKeys<'_, K>,
+        inputs: &Inputs<'_, K>,
         sample: &Arc<Sample<K>>,
         setting: &Setting<'_>,
     ) -> Result<Self> {
@@ -164,12 +168,18 @@ impl<K: BenchKey + ?Sized> Built<K> {
             .with_sample(Arc::clone(sample))
             .with_seed(setting.seed)
             .with_secret(setting.secret);
-        let sealed = spec.build(keys, &plan)?;
+        let sealed = spec.build(inputs.keys, &plan)?;
         let (envelope, _) = Envelope::open(sealed.as_bytes())?;
         // The width of the window; 0 stands for a place map.
         let has_window = sealed.payload().last() != Some(&0);
+        let is_same_without_sample = || {
+            let unsampled = plan.clone().with_sample(Arc::new(Sample::new()));
+            let built = spec.build(inputs.keys, &unsampled);
+            built.is_ok_and(|built| built.as_bytes() == sealed.as_bytes())
+        };
+        let is_made_for_counted = inputs.apart.is_empty() && !is_same_without_sample();
         let filter = lacuna_families::open::<K, AlignedBytes>(sealed.into_bytes())?;
-        Ok(Self { spec, plan, filter, kind: envelope.kind, has_window })
+        Ok(Self { spec, plan, filter, kind: envelope.kind, has_window, is_made_for_counted })
     }
 }
 
@@ -204,7 +214,7 @@ impl<'a, K: BenchKey + ?Sized> Field<'a, K> {
                 break;
             }
             watch.progress(Progress { stage: "building", done, of: contenders.len() });
-            let tried = match Built::try_new(contender, inputs.keys, &sample, setting) {
+            let tried = match Built::try_new(contender, inputs, &sample, setting) {
                 Ok(built) => Ok(field.ask(built, &questions, inputs)),
                 Err(error) => Err(Unfit::new(
                     contender,

@@ -1,5 +1,5 @@
 //! What a reader of a row should know beyond its numbers: what `auto` chose, which filters store every key, which see too
-//! little of the keys, and which times are those of few queries.
+//! little of the keys, which were made for the very queries that they are counted with, and which times are those of few queries.
 //!
 //! In small files, families over integers see eight bytes of a byte string, those after the prefix that all keys share. Where a quarter of
 //! the keys or more agree in those, such a filter cannot tell them from their neighbours, whatever its budget.
@@ -33,6 +33,7 @@ pub(super) fn about<K: BenchKey + ?Sized>(
         chosen.as_ref().map(|chosen| format!("chose {chosen}")),
         is_exact.then(|| "exact: every key is stored".to_owned()),
         crowd.map(Crowd::sentence),
+        built.is_made_for_counted.then(|| "designed by the queries that are counted".to_owned()),
         warm_caches(inputs.uncounted().len(), effort),
         (rounds < effort.query_rounds)
             .then(|| format!("stopped: times of {rounds} of {} rounds", effort.query_rounds)),

@@ -1,10 +1,15 @@
 //! Times of builds and queries, all contenders interleaved.
 
+use lacuna_base::internal::thinned;
 use lacuna_base::{DynFilter, KeyRange, SortedKeys};
+use lacuna_workload::Rng;
 
 use super::{Built, Effort, Inputs, Progress, Watch};
 use crate::BenchKey;
 use crate::harness::{MemoryFloor, Rounds, TaskId, Timings, batched, dependent};
+
+/// Stream of the order of timed queries, apart from those of keys, queries and places.
+const ORDER_STREAM: u64 = 65;
 
 /// Median times of one filter, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,14 +42,13 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
     seed: u64,
     watch: &mut dyn Watch,
 ) -> Vec<Speed> {
-    let pool = inputs.uncounted();
-    let pool = &pool[..pool.len().min(effort.questions.max(1))];
+    let pool = pool_of(inputs.uncounted(), effort.questions.max(1), seed);
     let passes = effort.passes(pool.len());
     let steps = pool.len() * passes;
     let largest = built.iter().map(|built| built.filter.size_in_bytes()).max().unwrap_or(0);
     let floor = MemoryFloor::new(largest, steps, seed);
     let mut rounds = Rounds::new();
-    let questions = Questions { pool, passes, floor: &floor };
+    let questions = Questions { pool: &pool, passes, floor: &floor };
     let tasks: Vec<[TaskId; 3]> =
         built.iter().map(|built| questions.add(&mut rounds, &*built.filter)).collect();
     let timings = timed(rounds, "timing queries", effort.query_rounds, watch);
@@ -55,6 +59,17 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
         rounds: timings.rounds_ns(floor).len(),
     };
     tasks.into_iter().map(speed).collect()
+}
+
+/// At most `count` of the queries, from all parts of the list and shuffled: those of a sorted file would walk through a filter in its own
+/// order, and caches would help.
+fn pool_of<R: Copy>(queries: &[R], count: usize, seed: u64) -> Vec<R> {
+    let mut pool: Vec<R> = thinned(queries.len(), count).map(|index| queries[index]).collect();
+    let mut rng = Rng::with_stream(seed, ORDER_STREAM);
+    for place in (1..pool.len()).rev() {
+        pool.swap(place, rng.index(place + 1));
+    }
+    pool
 }
 
 /// Runs the rounds, at least one, until they are done or the measurement is to end.
@@ -101,5 +116,23 @@ impl<'a, 'k: 'a, K: BenchKey + ?Sized> Questions<'a, 'k, K> {
             }),
             rounds.add("batched", steps, move || batched(pool, passes, many)),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timed_queries_come_from_the_whole_list_in_no_order() {
+        let queries: Vec<u32> = (0..10_000).collect();
+        let pool = pool_of(&queries, 1_000, 1);
+        assert!(pool.len() == 1_000 && pool == pool_of(&queries, 1_000, 1), "the same from the seed");
+        assert!(pool.windows(2).filter(|pair| pair[0] < pair[1]).count() < 600, "{pool:?}");
+        let mut sorted = pool;
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert!(sorted.len() == 1_000 && sorted[0] < 10 && sorted[999] >= 9_990, "{sorted:?}");
+        assert_eq!(pool_of(&queries[..1], 1_000, 1), [0]);
     }
 }

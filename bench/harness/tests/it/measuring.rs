@@ -123,6 +123,21 @@ fn designs_are_shown_queries_that_are_not_counted() {
     assert!(of_shown != of_counted, "{of_shown} and {of_counted}");
 }
 
+#[test]
+fn a_filter_made_for_the_counted_queries_is_called_so() {
+    let counted = workload("uniform:2k", "uniform:2k:1000000", 1);
+    let others = workload("uniform:2k", "uniform:2k:1000000", 2);
+    let said = |spec, apart| {
+        let setting = Setting { keys: "", queries: "", workload: &counted, apart, seed: 1, secret: None };
+        let contender = Contender { spec, bits_per_key: 14.0 };
+        let rows = measure(&[contender], &setting, Effort::SMALL, &mut |_| {}).expect("fits");
+        rows[0].note.clone().unwrap_or_default().contains("designed by the queries that are counted")
+    };
+    assert!(said("proteus", None));
+    assert!(!said("bloom", None) && !said("grafite", None), "they do not depend on queries");
+    assert!(!said("proteus", Some(&others.queries)), "others are counted");
+}
+
 /// Ends the measurement after so many filters.
 struct Impatient {
     filters: usize,

@@ -45,7 +45,8 @@ out of the filter.
 
 The rate is counted on one set of queries. Times are measured, and some
 filters are designed, with a second set of the same kind. A file and
-queries that take keys out give one set only.
+queries that take keys out give one set only, and a note says which
+filters were designed by the queries that are counted.
 
 A filter that does not fit its budget is a row that says what it needs;
 notes about others stand below the table. Rows are printed as soon as
