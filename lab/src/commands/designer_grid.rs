@@ -18,7 +18,7 @@ Examples:
   lacuna-lab designer-grid --cells done.cells --out docs/results/designer.md
 
 A cell is a key set, a workload, a length of ranges and a budget: 768 in all, some of which leave no room for
-empty ranges. Rates are counted on queries that auto did not see. With --cells the same command resumes a run that was broken off.";
+empty ranges. Rates are counted on other draws than those that auto sees. With --cells the same command resumes a run that was broken off.";
 
 /// Compare what auto chooses with the best family
 #[derive(Debug, Args)]

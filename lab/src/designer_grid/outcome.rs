@@ -7,7 +7,7 @@ use super::cell::Cell;
 pub struct Cost {
     /// Its spec.
     pub spec: String,
-    /// Share of "maybe" among empty queries that were not in the sample.
+    /// Share of "maybe" among empty queries of other draws than the sample.
     pub rate: f64,
     /// Nanoseconds of a question.
     pub question_ns: f64,

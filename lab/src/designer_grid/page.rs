@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::outcome::{Outcome, Summary};
-use super::run::Clock;
+use super::run::{Clock, MAX_TIMED};
 
 /// The page `docs/results/designer.md`; `command` makes it again.
 pub fn to_page(outcomes: &[Outcome], skipped: usize, command: &str, clock: Clock) -> String {
@@ -12,8 +12,9 @@ pub fn to_page(outcomes: &[Outcome], skipped: usize, command: &str, clock: Clock
     let times = match clock {
         Clock::Counted => "A question's time is predicted by the designer's constants.".to_owned(),
         Clock::Measured(rounds) => format!(
-            "A question's time is the median of {rounds} interleaved rounds, of questions that wait for one another; times \
-             differ from machine to machine, and the best of twenty is partly the luckiest."
+            "A question's time is the median of {rounds} interleaved rounds of at most {MAX_TIMED} questions that wait for one \
+             another, which touch a part of a large filter that caches may hold. Times differ from machine to \
+             machine, and the best of twenty is partly the luckiest."
         ),
     };
     let shares = format!("{:.1} % of {cells} cells", close * 100.0);
@@ -21,7 +22,8 @@ pub fn to_page(outcomes: &[Outcome], skipped: usize, command: &str, clock: Clock
         page,
         "`{command}`\n\n`auto` costs at most 10 % and 5 ns more than the best of all families in {shares}, at worst \
          {worst:.2} times (bars: 95 %, 1.5). {skipped} cells have no such empty ranges. Cost: nanoseconds of a question \
-         and 20,000 for each needless read; rates are counted on queries that were not in the sample. {times} \
+         and 20,000 for each needless read; rates are counted on other draws than the sample, which share \
+         ranges with it where few keys were taken out or a range is one key. {times} \
          Two prefix Bloom filters are not a rival: `auto` models them on request only (`auto:two_prefix_bloom`).\n"
     );
     page += "| keys | starts | lengths | bits | chosen | rate | cost ns | predicted | best | rate | cost ns | ratio |\n";

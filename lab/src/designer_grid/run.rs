@@ -36,9 +36,9 @@ const RIVALS: [&str; 16] = [
     "snarf",
 ];
 
-/// Most questions of a round, all different: with few, their lines would stay in the caches from one round to the next, or a
-/// round would be over before the processor has learned the filter's code.
-const MAX_TIMED: usize = 8_192;
+/// Most questions of a round: with few, their lines would stay in the caches from one round to the next, or a round would
+/// be over before the processor has learned the filter's code.
+pub(super) const MAX_TIMED: usize = 1 << 15;
 
 /// How large a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use lacuna_bench::Machine;
 use lacuna_cli::with_commas;
 
 use super::quoted;
-use super::run::{BITS, Row, SceneResult, Times};
+use super::run::{BITS, Row, SceneResult, TIMED, Times};
 
 /// Rates that differ by less count as the same.
 const SAME: f64 = 1.1;
@@ -55,7 +55,9 @@ fn about_times(results: &[SceneResult]) -> String {
     };
     format!(
         "*Time* is that of a question of the second column, each waiting for the last answer, in questions to a standard Bloom filter of the \
-         same budget about one key: the median of three runs, and the least and most of them. {origin}\n\n"
+         same budget about one key: the median of three runs, and the least and most of them. A round asks each filter at most {} different \
+         ranges, which touch a part of a large filter that caches may hold. {origin}\n\n",
+        with_commas(TIMED as u64)
     )
 }
 

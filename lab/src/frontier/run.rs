@@ -18,8 +18,8 @@ pub const BITS: [f64; 3] = [10.0, 14.0, 18.0];
 const SAMPLED: usize = 2_000;
 /// Keys that are asked for, to be sure.
 const CHECKED: usize = 20_000;
-/// Ranges of a timed round: many filters in turns, so that caches do not hold what they touch.
-const TIMED: usize = 32_768;
+/// Ranges of a timed round, at most: filters take turns, so that caches hold little of one from one round to the next.
+pub(super) const TIMED: usize = 1 << 15;
 /// Runs whose spread is shown.
 const RUNS: usize = 3;
 

@@ -16,8 +16,8 @@ pub(super) static NAMES: [&str; 5] = ["Bloom", "SuRF-Hash", "SuRF-Real", "SuRF-B
 pub(super) const MAX_SUFFIX_BITS: u32 = 8;
 /// More bits per key than any of these tries takes: the spec alone says how large they are.
 const ROOM: f64 = 128.0;
-/// Queries asked in each timed round.
-const TIMED_QUERIES: usize = 1 << 14;
+/// Queries that are asked in each timed round, at most.
+const TIMED_QUERIES: usize = 1 << 15;
 /// Interleaved rounds.
 const ROUNDS: usize = 7;
 
