@@ -59,7 +59,7 @@ pub(super) fn run(args: &FrontierArgs) -> Result<()> {
     let pending = args.out.as_deref().map(PendingFile::create).transpose()?;
     let scale = Scale { query_count, seed: args.seed, with_times: !args.no_times };
     let results = results(&scenes, &contenders, scale, &is_stopped)?;
-    let missing = missing(scenes.len(), results.len(), is_stopped.load(Ordering::SeqCst));
+    let missing = scenes.len() - results.iter().filter(|result| result.is_whole).count();
     let page = to_page(&results, &command_line(args), query_count, missing);
     let mut out = Output::new();
     match pending {
@@ -70,11 +70,6 @@ pub(super) fn run(args: &FrontierArgs) -> Result<()> {
         None => out.text(&page)?,
     }
     out.finish()
-}
-
-/// Scenes that are not whole: those that were not begun, and the last of a run that was stopped after one was.
-fn missing(scenes: usize, begun: usize, is_stopped: bool) -> usize {
-    scenes - begun + usize::from(is_stopped && begun > 0)
 }
 
 /// Set by Ctrl-C.
@@ -137,15 +132,4 @@ fn command_line(args: &FrontierArgs) -> String {
         "cargo run --release -p lacuna-lab -- frontier --keys {keys} --queries {} --seed {}{only}{times}",
         args.queries, args.seed
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::missing;
-
-    #[test]
-    fn no_more_scenes_are_missing_than_there_are() {
-        assert_eq!(missing(3, 0, true), 3, "stopped before the first");
-        assert_eq!((missing(3, 2, true), missing(3, 3, false), missing(1, 1, true)), (2, 0, 1));
-    }
 }

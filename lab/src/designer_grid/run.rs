@@ -65,10 +65,11 @@ pub enum Clock {
 /// Runs one cell; `None` where the keys leave no room for such empty queries.
 ///
 /// # Errors
-/// Any error of building except `BudgetTooSmall`.
+/// Any error of reading keys, and of building except `BudgetTooSmall`.
 pub fn run(cell: Cell, scale: Scale) -> Result<Option<Outcome>> {
-    let Ok(workload) = cell.workload(scale.key_count, scale.query_count * 2, scale.seed) else {
-        return Ok(None);
+    let workload = match cell.workload(scale.key_count, scale.query_count * 2, scale.seed) {
+        Err(problem) if problem.kind() == ErrorKind::InvalidInput => return Ok(None),
+        workload => workload?,
     };
     match u64::inserted(&workload) {
         Some(_) => run_over::<u64>(cell, scale, &workload).map(Some),

@@ -1,7 +1,7 @@
 //! What is asked of keys: three kinds of ranges for integers, three for byte strings, a column each.
 
 use lacuna_base::hash::{IntegerHasher, hash_bytes};
-use lacuna_base::{ByteColumn, KeySpace, Window};
+use lacuna_base::{ByteColumn, ErrorKind, KeySpace, Result, Window};
 use lacuna_bench::BenchKey;
 use lacuna_workload::{ByteQueries, Keys, Queries, QuerySource, Workload};
 
@@ -24,7 +24,10 @@ pub(super) trait SceneKey: BenchKey {
     fn hash(key: <Self as KeySpace>::Ref<'_>, seed: u64) -> u64;
     /// The keys that stay, the same for each column, and `count` empty ranges of a column; `None` where the keys leave no room for
     /// them. Keys that were taken out, which nothing asks for, are left out.
-    fn draw(keys: &Keys, starts: Starts, column: usize, count: usize, seed: u64) -> Option<Workload>;
+    ///
+    /// # Errors
+    /// Any other error of drawing.
+    fn draw(keys: &Keys, starts: Starts, column: usize, count: usize, seed: u64) -> Result<Option<Workload>>;
 }
 
 impl SceneKey for u64 {
@@ -41,7 +44,7 @@ impl SceneKey for u64 {
         IntegerHasher::new(seed).hash(key)
     }
 
-    fn draw(keys: &Keys, starts: Starts, column: usize, count: usize, seed: u64) -> Option<Workload> {
+    fn draw(keys: &Keys, starts: Starts, column: usize, count: usize, seed: u64) -> Result<Option<Workload>> {
         let length = LENGTHS[column];
         let source = match starts {
             Starts::Anywhere => format!("uniform:{count}:{length}"),
@@ -68,17 +71,21 @@ impl SceneKey for [u8] {
         hash_bytes(key, seed)
     }
 
-    fn draw(keys: &Keys, _: Starts, column: usize, count: usize, seed: u64) -> Option<Workload> {
+    fn draw(keys: &Keys, _: Starts, column: usize, count: usize, seed: u64) -> Result<Option<Workload>> {
         match column {
             0 => drawn(&format!("heldout:{count}:1"), keys, seed),
             1 => drawn(&format!("lastbyte:{count}"), keys, seed),
-            _ => Some(up_to_next_keys(drawn(&format!("heldout:{count}:1"), keys, seed)?)),
+            _ => Ok(drawn(&format!("heldout:{count}:1"), keys, seed)?.map(up_to_next_keys)),
         }
     }
 }
 
-fn drawn(source: &str, keys: &Keys, seed: u64) -> Option<Workload> {
-    QuerySource::parse(source).ok()?.workload(keys.clone(), seed).ok()
+/// What `source` draws; `None` where the keys leave no room for it, which is the only input that a source in order refuses.
+fn drawn(source: &str, keys: &Keys, seed: u64) -> Result<Option<Workload>> {
+    match QuerySource::parse(source)?.workload(keys.clone(), seed) {
+        Err(problem) if problem.kind() == ErrorKind::InvalidInput => Ok(None),
+        drawn => drawn.map(Some),
+    }
 }
 
 /// Every range goes on up to the byte in which the next key that stays differs.
@@ -125,8 +132,10 @@ mod tests {
             let set = real_sets().into_iter().find(|set| set.name() == name).expect("a real set");
             println!("{}, seed 3", set.note());
             let keys = set.load().expect("a file, or a twin");
-            let columns = [0, 1, 2]
-                .map(|column| <[u8]>::draw(&keys, Starts::HeldOut, column, 500, 3).expect("there is room"));
+            let columns = [0, 1, 2].map(|column| {
+                let drawn = <[u8]>::draw(&keys, Starts::HeldOut, column, 500, 3);
+                drawn.expect("a source in order").expect("there is room")
+            });
             for workload in &columns {
                 assert_eq!(workload.inserted, columns[0].inserted, "{name}: one filter for all columns");
                 let (Keys::Bytes(keys), Queries::Bytes(asked)) = (&workload.inserted, &workload.queries)
@@ -147,6 +156,13 @@ mod tests {
             assert_eq!(points(&columns[1]), 0, "{name}");
             assert!(points(&columns[2]) < 50, "{name}: nearly all go further than their key");
         }
+    }
+
+    #[test]
+    fn only_keys_without_room_leave_a_column_out() {
+        let dense = Keys::U64((0..10_000).collect());
+        assert_eq!(u64::draw(&dense, Starts::Anywhere, 2, 5, 1).expect("a source in order"), None);
+        assert!(drawn("uniforn:5:1", &dense, 1).is_err());
     }
 
     #[test]

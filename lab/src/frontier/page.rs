@@ -11,14 +11,11 @@ use super::run::{BITS, Row, SceneResult, TIMED, Times};
 /// Rates that differ by less count as the same.
 const SAME: f64 = 1.1;
 
-/// The page; `command` makes it again, `missing` scenes were not run.
+/// The page; `command` makes it again, `missing` scenes were not run, or not to their end.
 pub fn to_page(results: &[SceneResult], command: &str, query_count: usize, missing: usize) -> String {
     let mut page = head(command, query_count) + &about_times(results);
     if missing > 0 {
-        let _ = writeln!(
-            page,
-            "**The run was stopped: {missing} scenes are missing, and the last one is not whole.**\n"
-        );
+        let _ = writeln!(page, "**The run was stopped: {missing} scenes are missing or not whole.**\n");
     }
     page += &losses(results);
     for result in results {
@@ -193,7 +190,14 @@ mod tests {
 
     fn result(rows: Vec<Row>) -> SceneResult {
         let scene = Scene { keys: "uniform:1k".to_owned(), starts: Starts::After(32) };
-        SceneResult { scene, columns: ["1", "32", "1,024"], key_count: 1_000, asked: [10_000; 3], rows }
+        SceneResult {
+            scene,
+            columns: ["1", "32", "1,024"],
+            key_count: 1_000,
+            asked: [10_000; 3],
+            rows,
+            is_whole: true,
+        }
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub struct SceneResult {
     pub asked: [usize; COLUMNS],
     /// By budget, then in the order of the contenders.
     pub rows: Vec<Row>,
+    /// Whether it was run to its end.
+    pub is_whole: bool,
 }
 
 /// Runs `scene` until `is_stopped`; `say` is called before each filter. What was done before a stop is kept.
@@ -99,7 +101,7 @@ fn run_over<K: SceneKey + ?Sized>(
 ) -> Result<SceneResult> {
     let drawn = Drawn::<K>::of(scene, keys, scale)?;
     let asked = drawn.asked();
-    let mut rows = Vec::new();
+    let (mut rows, mut is_whole) = (Vec::new(), true);
     for budget in BITS {
         let plan = BuildPlan::new(Budget::bits_per_key(budget)?)
             .with_sample(Arc::clone(&drawn.sample))
@@ -107,6 +109,7 @@ fn run_over<K: SceneKey + ?Sized>(
         let mut built = Vec::new();
         for &contender in contenders {
             if is_stopped() {
+                is_whole = false;
                 break;
             }
             say(&format!("{budget} bits, {}", contender.name()));
@@ -114,14 +117,16 @@ fn run_over<K: SceneKey + ?Sized>(
             built.extend(filter.map(|filter| (rows.len(), filter)));
             rows.push(row);
         }
-        if scale.with_times && !is_stopped() {
+        if scale.with_times && is_stopped() {
+            is_whole = false;
+        } else if scale.with_times {
             say(&format!("{budget} bits, times"));
             drawn.time(&built, &plan, &asked, &mut rows)?;
         }
     }
     let key_count = drawn.keys()?.len();
     let asked = asked.map(|ranges| ranges.map_or(0, |ranges| ranges.len()));
-    Ok(SceneResult { scene: scene.clone(), columns: K::NAMES, key_count, asked, rows })
+    Ok(SceneResult { scene: scene.clone(), columns: K::NAMES, key_count, asked, rows, is_whole })
 }
 
 /// Empty ranges of each column that are asked, where there is room for such ranges.
@@ -139,8 +144,9 @@ impl<K: SceneKey + ?Sized> Drawn<K> {
     fn of(scene: &Scene, all: &Keys, scale: Scale) -> Result<Self> {
         let (mut keys, mut sample) = (None, Sample::new());
         let count = SAMPLED + scale.query_count;
-        let columns = std::array::from_fn(|column| {
-            let mut workload = K::draw(all, scene.starts, column, count, scale.seed)?;
+        let mut columns: [Option<Workload>; COLUMNS] = [const { None }; COLUMNS];
+        for (column, place) in columns.iter_mut().enumerate() {
+            let Some(mut workload) = K::draw(all, scene.starts, column, count, scale.seed)? else { continue };
             let none = Keys::U64(Vec::new());
             workload.held_out = none.clone();
             keys = K::of(std::mem::replace(&mut workload.inserted, none));
@@ -149,8 +155,8 @@ impl<K: SceneKey + ?Sized> Drawn<K> {
                     sample.push(lo, hi);
                 }
             }
-            Some(workload)
-        });
+            *place = Some(workload);
+        }
         let keys = keys.or_else(|| K::of(all.clone()));
         let keys = keys.ok_or_else(|| Error::invalid_input(format!("{scene}: keys of another kind")))?;
         Ok(Self { keys, sample: Arc::new(sample), columns })
@@ -240,5 +246,31 @@ impl<K: SceneKey + ?Sized> Drawn<K> {
             rows[*row].times = Some(Times([median(&ratios), least, most]));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::super::scenes::Starts;
+    use super::*;
+
+    #[test]
+    fn a_stop_after_the_last_filter_leaves_a_scene_whole() {
+        let scene = Scene { keys: "uniform:2k".to_owned(), starts: Starts::Anywhere };
+        let scale = Scale { query_count: 500, seed: 1, with_times: false };
+        let is_whole = |is_stopped: &dyn Fn() -> bool| {
+            let bloom = [Contender::Ours("bloom")];
+            run_scene(&scene, &bloom, scale, &mut |_| {}, is_stopped).expect("it fits").is_whole
+        };
+        let asked = Cell::new(0_usize);
+        let stops_after = |count: usize| {
+            asked.set(asked.get() + 1);
+            asked.get() > count
+        };
+        assert!(is_whole(&|| stops_after(BITS.len())));
+        asked.set(0);
+        assert!(!is_whole(&|| stops_after(BITS.len() - 1)));
     }
 }
