@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use lacuna_base::{
-    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Envelope, Error, KeyStatistics, Result as CoreResult, Sealed,
-    Secret, SortedKeys,
+    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Envelope, Error, Result as CoreResult, Sealed, Secret,
+    SortedKeys,
 };
+use lacuna_families::internal::{HARDLY, judged_by};
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_workload::{Kept, KeyType, Keys, Queries, QueryInput, TypedKeys, Want};
 
@@ -76,9 +77,6 @@ fn examples() -> String {
     let examples: Vec<&str> = lacuna_families::FAMILIES.iter().map(|family| family.example).collect();
     format!("auto, auto:price=20000, {}", examples.join(", "))
 }
-
-/// The predicted rate above which a filter is of little use.
-const HARDLY: f64 = 0.5;
 
 /// A filter just built, with what is said about it.
 struct Built {
@@ -189,11 +187,7 @@ fn warning<K: DesignKey + ?Sized>(
     keys: SortedKeys<'_, K>,
     plan: &BuildPlan<K>,
 ) -> Option<String> {
-    let is_assumed = KeyStatistics::new(keys, plan).queries().is_empty();
-    let (plan, about) = match is_assumed {
-        true => (plan.clone().with_sample(Arc::new(K::assumed(keys))), "points and short ranges"),
-        false => (plan.clone(), "the queries of the sample"),
-    };
+    let (plan, about) = judged_by(keys, plan.clone());
     let predicted = lacuna_families::predict::<K>(&args.filter, keys, &plan).ok()?;
     (predicted.rate > HARDLY).then(|| {
         format!(

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lacuna_base::{Budget, ENVELOPE_BYTES, Envelope, Error, RangeFilter as _, Result as CoreResult};
 use lacuna_families::AnyFilter;
+use lacuna_families::internal::HARDLY;
 use lacuna_workload::{Kept, KeyType, Keys, QueryInput, TypedKeys};
 
 use crate::arguments::{KeyArgs, bits_per_key};
@@ -13,9 +14,6 @@ use crate::errors::{Failure, Result, unless_reader_gone};
 use crate::filter_file::{key_space_name, key_type_for, open_filter, unit_missing};
 use crate::output::{self, Output, counted, with_commas};
 use crate::progress::Progress;
-
-/// The rate above which a filter is of little use.
-const HARDLY: f64 = 0.5;
 
 /// The queries that are asked by default.
 const USUAL_QUERIES: [&str; 3] = ["points:100k", "uniform:100k:1-32", "correlated:100k:1-32:32"];

@@ -112,6 +112,12 @@ pub use table::Family;
 #[cfg(feature = "baselines")]
 pub use two_prefix_bloom::TwoPrefixBloomSpec;
 
+/// What Lacuna's own crates share and other crates do not need; it may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::designer::{HARDLY, judged_by};
+}
+
 /// Models, their predictions and costs, for the project's own measurements and tests.
 #[doc(hidden)]
 pub mod testing {

@@ -1,7 +1,7 @@
 //! What a key space must offer so that guards can be built and opened over it.
 
-use lacuna_base::{DynFilter, DynSpec, KeySpace, Result, Sample, SortedKeys};
-use lacuna_families::DesignKey;
+use lacuna_base::{BuildPlan, DynFilter, DynSpec, KeySpace, Result, SortedKeys};
+use lacuna_families::internal::judged_by;
 
 use crate::shared_bytes::SharedBytes;
 
@@ -19,8 +19,9 @@ pub trait GuardKey: KeySpace {
     /// `Unsupported` for bytes newer than this code, `Corrupt` for bytes that do not hold together.
     fn open(bytes: SharedBytes) -> Result<Box<DynFilter<Self>>>;
 
-    /// Queries that are likely where nothing is known of them: points and short ranges, half of them beside keys.
-    fn assumed(keys: SortedKeys<'_, Self>) -> Sample<Self>;
+    /// A plan whose sample is what a filter is judged by, and what that is, in words: the sampled queries, or where none of them is
+    /// empty, points and short ranges, half of them beside keys.
+    fn judged_by(keys: SortedKeys<'_, Self>, plan: BuildPlan<Self>) -> (BuildPlan<Self>, &'static str);
 
     /// Sorts a column and drops repeats, for codecs that do not keep the order of the engine's keys.
     fn sort(column: &mut Self::OwnedColumn);
@@ -33,8 +34,8 @@ impl GuardKey for u64 {
     fn open(bytes: SharedBytes) -> Result<Box<DynFilter<Self>>> {
         lacuna_families::open::<Self, _>(bytes)
     }
-    fn assumed(keys: SortedKeys<'_, Self>) -> Sample<Self> {
-        <Self as DesignKey>::assumed(keys)
+    fn judged_by(keys: SortedKeys<'_, Self>, plan: BuildPlan<Self>) -> (BuildPlan<Self>, &'static str) {
+        judged_by(keys, plan)
     }
     fn sort(column: &mut Vec<u64>) {
         column.sort_unstable();
@@ -49,8 +50,8 @@ impl GuardKey for [u8] {
     fn open(bytes: SharedBytes) -> Result<Box<DynFilter<Self>>> {
         lacuna_families::open::<Self, _>(bytes)
     }
-    fn assumed(keys: SortedKeys<'_, Self>) -> Sample<Self> {
-        <Self as DesignKey>::assumed(keys)
+    fn judged_by(keys: SortedKeys<'_, Self>, plan: BuildPlan<Self>) -> (BuildPlan<Self>, &'static str) {
+        judged_by(keys, plan)
     }
     fn sort(column: &mut lacuna_base::ByteColumn) {
         let mut keys: Vec<&[u8]> = column.iter().collect();

@@ -8,9 +8,9 @@
 //! Cost: one copy of the filter, and at most 1,024 questions.
 
 use std::ops::Bound::Included;
-use std::sync::Arc;
 
 use lacuna_base::{BuildPlan, KeyStatistics, Sealed, SortedKeys};
+use lacuna_families::internal::HARDLY;
 
 use crate::guard_key::GuardKey;
 use crate::shared_bytes::SharedBytes;
@@ -26,11 +26,7 @@ pub(crate) fn hardly_answers<K: GuardKey + ?Sized>(
     keys: SortedKeys<'_, K>,
     plan: BuildPlan<K>,
 ) -> Option<String> {
-    let is_assumed = KeyStatistics::new(keys, &plan).queries().is_empty();
-    let (plan, about) = match is_assumed {
-        true => (plan.with_sample(Arc::new(K::assumed(keys))), "points and short ranges"),
-        false => (plan, "the sampled queries"),
-    };
+    let (plan, about) = K::judged_by(keys, plan);
     let known = KeyStatistics::new(keys, &plan);
     let step = known.queries().len().div_ceil(MAX).max(1);
     let empty = known.queries().iter().step_by(step);
@@ -40,7 +36,7 @@ pub(crate) fn hardly_answers<K: GuardKey + ?Sized>(
     }
     let filter = K::open(SharedBytes::copy_of(sealed.as_bytes())).ok()?;
     let maybes = ranges.iter().filter(|range| filter.may_contain_range(**range)).count();
-    (maybes * 2 > ranges.len()).then(|| {
+    (maybes as f64 > HARDLY * ranges.len() as f64).then(|| {
         format!(
             "the filter of a file hardly answers {about}: `maybe` to {} % of {} without a key; another family, more \
              bits or another codec may help (`lacuna bench filters` compares)",

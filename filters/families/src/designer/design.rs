@@ -10,6 +10,7 @@ use lacuna_base::{
 
 use super::assumed::{ASSUMPTION, Assumed};
 use super::candidates::{CandidateSpec, DesignKey};
+use super::deciding::known_for;
 use super::search::{DesignRules, Ranking, WORTHWHILE_NS, rank};
 use crate::kind::Kind;
 
@@ -20,10 +21,6 @@ const BY_BOUNDS: &str =
 /// What it means that a plan has a secret, in a sentence.
 const UNDER_A_SECRET: &str =
     "under the plan's secret: the rates hold for queries of those who know all but it";
-
-fn with_assumed<K: DesignKey + ?Sized>(keys: SortedKeys<'_, K>, plan: &BuildPlan<K>) -> BuildPlan<K> {
-    plan.clone().with_sample(Arc::new(K::assumed(keys)))
-}
 
 /// A spec with its prediction.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,11 +66,9 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         plan: &'a BuildPlan<K>,
         rules: DesignRules,
     ) -> Result<Self> {
-        let assumed_plan;
-        let sampled = KeyStatistics::new(keys, plan);
-        let assumed = Assumed::instead_of(&sampled).or(rules.is_robust.then_some(Assumed::AnyQueries));
-        assumed_plan = assumed.map(|_| with_assumed(keys, plan));
-        let known = assumed_plan.as_ref().map_or(sampled, |plan| KeyStatistics::new(keys, plan));
+        let mut place = None;
+        let otherwise = rules.is_robust.then_some(Assumed::AnyQueries);
+        let (known, assumed) = known_for(keys, plan, otherwise, &mut place);
         let ranking = rank(&known, &rules, WORTHWHILE_NS)?;
         let candidates = ranking.iter().map(|(candidate, _)| candidate.clone()).collect();
         let query_count = known.queries().len();
@@ -146,10 +141,8 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
     /// # Errors
     /// Any error of building except `BudgetTooSmall`.
     pub fn measure(&self) -> Result<Vec<Option<Measured>>> {
-        let assumed_plan;
-        let sampled = KeyStatistics::new(self.keys, self.plan);
-        assumed_plan = Assumed::instead_of(&sampled).map(|_| with_assumed(self.keys, self.plan));
-        let known = assumed_plan.as_ref().map_or(sampled, |plan| KeyStatistics::new(self.keys, plan));
+        let mut place = None;
+        let (known, _) = known_for(self.keys, self.plan, None, &mut place);
         let measure = |sealed: Sealed| {
             let payload_bytes = sealed.payload().len();
             let filter = crate::open::<K, _>(sealed)?;

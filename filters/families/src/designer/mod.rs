@@ -23,6 +23,7 @@
 mod assumed;
 mod bounds;
 mod candidates;
+mod deciding;
 mod design;
 mod modelled;
 mod search;
@@ -40,5 +41,6 @@ mod two_prefixes;
 
 pub(crate) use assumed::assumed_strings;
 pub use candidates::DesignKey;
+pub use deciding::{HARDLY, judged_by};
 pub use design::{Candidate, Design, Measured};
 pub use spec::AutoSpec;
