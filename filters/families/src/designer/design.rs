@@ -22,6 +22,9 @@ const BY_BOUNDS: &str =
 const UNDER_A_SECRET: &str =
     "under the plan's secret: the rates hold for queries of those who know all but it";
 
+/// Fewer sampled queries than this say little of those to come.
+const FEW: usize = 100;
+
 /// A spec with its prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -167,6 +170,8 @@ impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
         writeln!(f, "{} empty queries, {} ns a needless read", self.query_count, self.rules.model.price_ns)?;
         if let Some(assumption) = self.assumption() {
             writeln!(f, "{assumption}")?;
+        } else if self.query_count < FEW {
+            writeln!(f, "fewer than {FEW} queries decide: with more, another candidate may be the cheapest")?;
         }
         if self.rules.is_robust {
             writeln!(f, "{BY_BOUNDS}")?;

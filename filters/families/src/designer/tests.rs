@@ -211,6 +211,16 @@ fn a_sample_without_an_empty_query_decides_nothing() {
 }
 
 #[test]
+fn a_choice_by_few_queries_is_called_so() {
+    for (queries, are_few) in [("uniform:50:2-32", true), ("uniform:500:2-32", false)] {
+        let (keys, plan) = integers(&workload("uniform:5k", queries), 12.0);
+        let keys = SortedKeys::integers(&keys).expect("ascending");
+        let design = AutoSpec::new().design(keys, &plan).expect("fits");
+        assert_eq!(design.to_string().contains("fewer than 100 queries decide"), are_few, "{design}");
+    }
+}
+
+#[test]
 fn without_a_sample_the_assumption_is_stated() {
     let (keys, _) = integers(&workload("uniform:5k", "points:1"), 10.0);
     let keys = SortedKeys::integers(&keys).expect("ascending");
