@@ -300,7 +300,7 @@ pub(crate) fn push_points_and_window(payload: &mut Vec<u8>, points: &[u8], windo
 
 fn push_points(payload: &mut Vec<u8>, points: &[u8]) {
     payload.extend_from_slice(points);
-    let length = u32::try_from(points.len()).expect("a section for points is smaller than 4 GiB");
+    let length = u32::try_from(points.len()).expect("a section for points has at most MAX_POINT_BYTES");
     payload.extend_from_slice(&length.to_le_bytes());
 }
 
