@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::hash::{IntegerHasher, reduce};
 use crate::key::KeySpace;
 use crate::places::{ABREAST, seek_abreast};
-use crate::plan::BuildPlan;
+use crate::plan::{BuildPlan, Sample};
 
 /// The prediction for a filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -134,8 +134,13 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
 
     /// The facts about `keys` and the sample of `plan`; of a large sample a part is taken.
     pub fn new(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>) -> Self {
+        Self::of_sample(keys, plan, plan.sample())
+    }
+
+    /// The same with the queries of another sample than `plan` builds for.
+    pub fn of_sample(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>, sample: &'a Sample<K>) -> Self {
         let max = (Self::QUERIES.start + keys.len() / Self::KEYS_A_QUERY).min(Self::QUERIES.end);
-        let mut sampled = plan.sample().iter();
+        let mut sampled = sample.iter();
         let mut next = 0;
         let chosen = thinned(sampled.len(), max).filter_map(|index| {
             let query = sampled.nth(index - next);
@@ -159,6 +164,12 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
     /// The chosen queries that hold no key, in the order of the sample.
     pub fn queries(&self) -> &[PlacedQuery<'a, K>] {
         &self.queries
+    }
+
+    /// Whether one of the queries lies between two keys. Those below the smallest key or above the largest show nothing: every
+    /// filter denies them.
+    pub fn has_query_between_keys(&self) -> bool {
+        self.queries.iter().any(|query| 0 < query.place && query.place < self.keys.len())
     }
 
     /// Positions of keys that stand for all: runs of neighbours, ascending, without overlap.

@@ -141,12 +141,10 @@ struct Asked<'k> {
 }
 
 impl<'k> Asked<'k> {
-    /// Those of the plan's sample, or those that are assumed without one.
+    /// Those of the plan's sample, or those that are assumed where none of it lies between two keys.
     fn of(keys: SortedKeys<'k, [u8]>, plan: &BuildPlan<[u8]>) -> Self {
-        match plan.sample().is_empty() {
-            true => Self::among(keys, &assumed_strings(keys)),
-            false => Self::among(keys, plan.sample()),
-        }
+        let sampled = Self::among(keys, plan.sample());
+        if sampled.queries.is_empty() { Self::among(keys, &assumed_strings(keys)) } else { sampled }
     }
 
     fn among(keys: SortedKeys<'k, [u8]>, sample: &Sample<[u8]>) -> Self {

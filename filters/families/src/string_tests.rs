@@ -47,6 +47,27 @@ fn windows_stay_where_they_see_the_queries_and_maps_come_where_they_do_not() {
 }
 
 #[test]
+fn a_sample_outside_of_the_keys_or_of_keys_alone_leaves_the_choice_as_it_is_without_one() {
+    let keys = series();
+    let sorted = SortedKeys::byte_strings(&keys).expect("ascending");
+    let sections = |choice: StringChoice<'_>| (choice.has_map(), choice.section_bytes());
+    let none = sections(StringChoice::of(sorted, &plan(Sample::new())));
+    assert!(none.0, "a window sees no more than the series");
+    let (mut outside, mut present) = (Sample::new(), Sample::new());
+    (0..1_000).for_each(|n| outside.push(format!("zz-{n:05}").as_bytes(), format!("zz-{n:05}/9").as_bytes()));
+    keys.iter().step_by(7).for_each(|key| present.push(key, key));
+    for sample in [outside, present] {
+        assert_eq!(sections(StringChoice::of(sorted, &plan(sample.clone()))), none);
+        for spec in ["auto", "grafite"] {
+            let sealed = |sample: Sample<[u8]>| {
+                crate::spec::<[u8]>(spec).expect("a spec").build(sorted, &plan(sample)).expect("fits")
+            };
+            assert!(sealed(sample.clone()) == sealed(Sample::new()), "{spec}");
+        }
+    }
+}
+
+#[test]
 fn points_beside_a_window_deny_absent_keys_and_no_key() {
     for keys in [told_by_windows(), series()] {
         let sorted = SortedKeys::byte_strings(&keys).expect("ascending");

@@ -20,8 +20,8 @@ pub(crate) const ASSUMPTION: &str =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Assumed {
     NoSample,
-    /// Each sampled query holds a key, so that none shows what a filter should deny.
-    NoneEmpty,
+    /// Each sampled query holds a key, or lies below or above all keys, so that none shows what a filter should deny.
+    NoneBetween,
     /// The filter is to be good for any queries, not for the sampled ones.
     AnyQueries,
 }
@@ -29,17 +29,17 @@ pub(crate) enum Assumed {
 impl Assumed {
     /// Why these queries do not decide; `None` if they do.
     pub(crate) fn instead_of<K: KeySpace + ?Sized>(known: &KeyStatistics<'_, K>) -> Option<Self> {
-        match (known.plan().sample().is_empty(), known.queries().is_empty()) {
+        match (known.plan().sample().is_empty(), known.has_query_between_keys()) {
             (true, _) => Some(Self::NoSample),
-            (false, true) => Some(Self::NoneEmpty),
-            (false, false) => None,
+            (false, false) => Some(Self::NoneBetween),
+            (false, true) => None,
         }
     }
 
     pub(crate) const fn in_words(self) -> &'static str {
         match self {
             Self::NoSample => "no sample",
-            Self::NoneEmpty => "each sampled query holds a key",
+            Self::NoneBetween => "no sampled query lies between two keys",
             Self::AnyQueries => "whatever is sampled",
         }
     }

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sampled_queries_decide_if_one_is_empty() {
+    fn sampled_queries_decide_if_one_lies_between_two_keys() {
         let column: Vec<u64> = (0..1_000).map(|number| number << 20).collect();
         let keys = SortedKeys::integers(&column).expect("ascending");
         let plan = |queries: &[(u64, u64)]| {
@@ -60,7 +60,7 @@ mod tests {
         };
         let (judged, what) = judged_by(keys, plan(&[(0, 5), (7, 9)]));
         assert_eq!((judged.sample().len(), what), (2, "the sampled queries"));
-        for queries in [&[][..], &[(0, 5)]] {
+        for queries in [&[][..], &[(0, 5)], &[(u64::MAX, u64::MAX)]] {
             let (judged, what) = judged_by(keys, plan(queries));
             assert!(judged.sample().len() > 1_000 && what == "points and short ranges", "{queries:?}");
         }

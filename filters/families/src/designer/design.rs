@@ -93,7 +93,8 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
     /// # Errors
     /// `BudgetTooSmall` if none fits.
     pub(crate) fn prediction(&self) -> Result<Prediction> {
-        let known = || KeyStatistics::new(self.keys, self.plan);
+        let plan = self.build_plan();
+        let known = || KeyStatistics::of_sample(self.keys, &plan, self.plan.sample());
         match (self.ranking.first(), self.assumed) {
             (Some((_, spec)), Some(Assumed::AnyQueries)) => spec.predict(&known()),
             (Some((candidate, _)), _) => Ok(candidate.prediction),
@@ -115,12 +116,15 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         self.query_count
     }
 
-    /// What is built with. A robust filter does not depend on the sample, and nor do the integers that stand for byte strings.
+    /// What is built with: the queries that the choice was made for. A robust filter does not depend on the sample, and nor do the
+    /// integers that stand for byte strings.
     fn build_plan(&self) -> Cow<'_, BuildPlan<K>> {
-        match self.rules.is_robust {
-            true => Cow::Owned(self.plan.clone().with_sample(Arc::new(Sample::new()))),
-            false => Cow::Borrowed(self.plan),
-        }
+        let sample = match self.assumed {
+            _ if self.rules.is_robust => Sample::new(),
+            Some(_) => K::assumed(self.keys),
+            None => return Cow::Borrowed(self.plan),
+        };
+        Cow::Owned(self.plan.clone().with_sample(Arc::new(sample)))
     }
 
     /// Builds the cheapest candidate; where it needs more space than predicted, the next.

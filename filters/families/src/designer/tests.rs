@@ -193,19 +193,23 @@ fn a_robust_design_is_measured_and_predicted_by_the_sample() {
     }
 }
 
-/// Queries that find something show nothing of what a filter should deny.
+/// Queries that find something, or that every filter denies, show nothing of what a filter should deny.
 #[test]
-fn a_sample_without_an_empty_query_decides_nothing() {
+fn a_sample_without_a_query_between_two_keys_decides_nothing() {
     let (keys, without) = integers(&workload("uniform:5k", "points:1"), 10.0);
     let without = without.with_sample(Arc::default());
-    let mut found = Sample::new();
-    keys.iter().step_by(10).for_each(|&key| found.push(key, key));
-    let plan = without.clone().with_sample(Arc::new(found));
+    let mut useless = Sample::new();
+    keys.iter().step_by(10).for_each(|&key| useless.push(key, key));
+    let (first, last) = (keys[0], keys[keys.len() - 1]);
+    (1..100).for_each(|step| useless.push(first - step, first - step));
+    (1..100).for_each(|step| useless.push(last + step, last + 2 * step));
+    let plan = without.clone().with_sample(Arc::new(useless));
     let sorted = SortedKeys::integers(&keys).expect("ascending");
     let [design, assumed] = [&plan, &without].map(|plan| AutoSpec::new().design(sorted, plan).expect("fits"));
     assert!(design.query_count() > 1_000);
     assert_eq!(design.candidates(), assumed.candidates());
-    assert!(design.to_string().contains("each sampled query holds a key: half points"), "{design}");
+    assert!(design.build().expect("fits") == assumed.build().expect("fits"), "the same bytes");
+    assert!(design.to_string().contains("no sampled query lies between two keys: half points"), "{design}");
     let predicted = crate::predict::<u64>("auto", sorted, &plan).expect("fits");
     assert_eq!(predicted, assumed.candidates()[0].prediction);
 }

@@ -161,6 +161,30 @@ fn robust_designs_over_strings_do_not_depend_on_the_sample() {
     assert!(usual(&[("0", "0")]) != usual(&[("0", "9")]), "other designs follow it");
 }
 
+/// The sample is what the filter is asked, not what it is built for.
+#[test]
+fn robust_designs_over_strings_are_predicted_as_built() {
+    let names: Vec<String> =
+        (0..5_000).map(|n| format!("metrics/host-{:02}/cpu|{:07}", n / 300, n * 37)).collect();
+    let column: ByteColumn = names.iter().map(String::as_bytes).collect();
+    let keys = SortedKeys::byte_strings(&column).expect("ascending");
+    for (bits, ends) in [(10.0, ["0", "0"]), (10.0, ["0", "9"]), (16.0, ["0", "0"]), (16.0, ["0", "9"])] {
+        let mut sample = Sample::new();
+        for name in &names {
+            let [lo, hi] = ends.map(|end| [name.as_str(), end].concat().into_bytes());
+            sample.push(lo.as_slice(), hi.as_slice());
+        }
+        let budget = Budget::bits_per_key(bits).expect("in range");
+        let plan = BuildPlan::new(budget).with_sample(Arc::new(sample)).with_seed(7);
+        let predicted = crate::predict::<[u8]>("auto:robust", keys, &plan).expect("fits").rate;
+        let design = AutoSpec::robust().design(keys, &plan).expect("fits");
+        let measured = design.measure().expect("built")[0].expect("fits").rate;
+        let case = format!("{bits} bits, {ends:?}: {predicted} is predicted, {measured} measured");
+        assert!((predicted - measured).abs() < 0.1, "{case}");
+        assert!(measured < 0.002 || predicted < 3.0 * measured && measured < 3.0 * predicted, "{case}");
+    }
+}
+
 /// The designer chooses by the bounds that the filters have.
 #[test]
 fn bounds_are_predicted_as_built() {
