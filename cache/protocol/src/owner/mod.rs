@@ -14,7 +14,7 @@
 //! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`,
 //!   `install.rs`);
 //! - writes: exclusive lease, then hide the entries *before* the store has the write, change and show them after
-//!   (`write.rs`, `buffer.rs`, `patching.rs`, `patched_value.rs`; `task.rs` lists the steps of a write, `admission.rs` has those that wait);
+//!   (`write.rs`, `buffer.rs`, `patching.rs`, `patched_value.rs`, `patched_values.rs`; `task.rs` lists the steps of a write, `admission.rs` has those that wait);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
 //! - entries: a log of them, for a warm take-over (`entry_log.rs`); their number is bounded (`eviction.rs`);
 //! - several ranges: leases in the order of ranges, from owner to owner (`across.rs`, `guest.rs`);
@@ -42,6 +42,7 @@ mod guest;
 mod install;
 mod parts;
 mod patched_value;
+mod patched_values;
 mod patching;
 mod read;
 mod start;
@@ -267,6 +268,11 @@ impl<A: Application> Owner<A> {
     /// The leases that are granted or waited for, those of reads and writes in progress.
     pub fn lease_count(&self) -> usize {
         self.leases.len()
+    }
+
+    /// About the bytes of memory that it takes to know the cached entries: their index, and where writes have changed them.
+    pub fn index_bytes(&self) -> usize {
+        self.index.read().memory_bytes() + self.patching.memory_bytes()
     }
 
     /// Bytes of the log of entries in the cache server, as far as it keeps one and has received what was sent.

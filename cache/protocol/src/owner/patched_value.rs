@@ -30,6 +30,15 @@ pub(super) struct PatchedValue {
     pub(super) is_queued: bool,
     /// The last addition about each row.
     rows: BTreeMap<Arc<[u8]>, LastAddition>,
+    /// Bytes that name these rows and their parts.
+    row_bytes: usize,
+}
+
+/// How many rows are remembered, and the bytes that name them and their parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct PlacedRows {
+    pub(super) count: usize,
+    pub(super) bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +48,7 @@ struct Span {
 }
 
 #[derive(Debug, Clone)]
-struct LastAddition {
+pub(super) struct LastAddition {
     part: Arc<[u8]>,
     span: Span,
 }
@@ -53,6 +62,17 @@ pub(super) struct PlannedEdit {
 impl PatchedValue {
     pub(super) const fn last(&self) -> Option<Session> {
         self.last
+    }
+
+    /// The rows whose places it remembers.
+    pub(super) fn rows(&self) -> PlacedRows {
+        PlacedRows { count: self.rows.len(), bytes: self.row_bytes }
+    }
+
+    /// Forgets all places: what is added next comes after the end.
+    pub(super) fn forget_rows(&mut self) {
+        self.rows.clear();
+        self.row_bytes = 0;
     }
 
     /// Whether what was added to the value is longer than `room` and than `percent` of what it was added to.
@@ -70,7 +90,7 @@ impl PatchedValue {
     ) {
         self.last = Some(session);
         if !edited.is_as_expected {
-            self.rows.clear();
+            self.forget_rows();
         }
         let Some(len) = edited.len else { return };
         let is_at_end = |piece: &Piece| !edited.is_as_expected || piece.place.is_none();
@@ -88,14 +108,17 @@ impl PatchedValue {
             match about {
                 Some(about) if keeps_first && self.rows.contains_key(&about.row) => {}
                 Some(about) => self.note(about, span),
-                None => self.rows.clear(),
+                None => self.forget_rows(),
             }
         }
     }
 
     fn note(&mut self, about: About, span: Span) {
         if self.rows.len() < MAX_ROWS || self.rows.contains_key(&about.row) {
-            self.rows.insert(about.row, LastAddition { part: about.part, span });
+            let (row_bytes, part_bytes) = (about.row.len(), about.part.len());
+            self.row_bytes += row_bytes + part_bytes;
+            let before = self.rows.insert(about.row, LastAddition { part: about.part, span });
+            self.row_bytes -= before.map_or(0, |before| row_bytes + before.part.len());
         }
     }
 }

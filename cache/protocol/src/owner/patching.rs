@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::calls::{Call, Purpose};
 use super::covered::covered;
 use super::patched_value::{PatchedValue, PlannedEdit};
+use super::patched_values::PatchedValues;
 use super::task::WriteStep;
 use super::{Owner, TaskId};
 use crate::call::{CacheCall, CacheReply, Change, Edit, Edited};
@@ -67,7 +68,7 @@ pub(super) struct Patching {
     /// Hidden entries, and the number of writes that hide each.
     hidden: HashMap<Query, u32>,
     /// The values of entries that were changed since they were installed or compacted.
-    values: HashMap<Query, PatchedValue>,
+    values: PatchedValues,
     /// Those of them that are long enough to be compacted where no write waits.
     long: BTreeSet<Query>,
     idle: Idle,
@@ -122,6 +123,11 @@ impl Patching {
         }
     }
 
+    /// About the bytes of memory that it takes to know the values that were changed.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.values.memory_bytes()
+    }
+
     fn show_once(&mut self, query: &Query) {
         if let Some(writes) = self.hidden.get_mut(query) {
             *writes -= 1;
@@ -163,15 +169,12 @@ impl Patching {
         let mut too_long = Vec::new();
         for (query, edited) in edited {
             let Some(plan) = plans.remove(&query) else { continue };
-            let value = match self.values.get_mut(&query) {
-                Some(value) => value,
-                None => self.values.entry(query.clone()).or_default(),
-            };
-            value.was_edited(session, plan, edited, keeps_first);
+            self.values.was_edited(&query, session, plan, edited, keeps_first);
+            let Some(value) = self.values.get(&query) else { continue };
             if value.is_longer_than(room, LONG_PERCENT) {
                 too_long.push(query);
             } else if !value.is_queued && value.is_longer_than(room, IDLE_LONG_PERCENT) {
-                value.is_queued = true;
+                self.values.set_queued(&query, true);
                 self.long.insert(query);
             }
         }
@@ -190,7 +193,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn want(&mut self, query: Query, what: What, values: &HashMap<Query, PatchedValue>) {
+    fn want(&mut self, query: Query, what: What, values: &PatchedValues) {
         let place = self.places.get(&query).copied().unwrap_or(self.changes.len());
         if place == self.changes.len() {
             self.places.insert(query.clone(), place);
@@ -382,7 +385,7 @@ impl<A: Application> Owner<A> {
             while long.len() < self.patching.idle.batch
                 && let Some(query) = self.patching.long.pop_first()
             {
-                self.patching.values.entry(query.clone()).and_modify(|value| value.is_queued = false);
+                self.patching.values.set_queued(&query, false);
                 long.push(query);
             }
             self.read_to_compact(long, Some(self.now));

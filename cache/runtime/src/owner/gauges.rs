@@ -48,7 +48,7 @@ macro_rules! gauges {
 
 gauges! {
     entries: "Cached results that owners know of.",
-    index_bytes: "Memory of the index of these results.",
+    index_bytes: "Memory that it takes to know these results: their index, and where writes have changed them.",
     leases: "Leases of reads and writes in progress.",
     buffered_writes: "Acknowledged writes that the store does not have yet.",
     entry_log_bytes: "Bytes of the log of entries in the cache server, where it keeps one for the next owner.",
@@ -64,7 +64,7 @@ impl Gauges {
             gauge.store(value.map_or(0, number), Ordering::Relaxed);
         };
         set(&self.entries, owner.map(|owner| owner.index().len()));
-        set(&self.index_bytes, owner.map(|owner| owner.index().memory_bytes()));
+        set(&self.index_bytes, owner.map(Owner::index_bytes));
         set(&self.leases, owner.map(Owner::lease_count));
         set(&self.buffered_writes, owner.map(|owner| owner.buffered().len()));
         set(&self.entry_log_bytes, owner.map(Owner::entry_log_bytes));

@@ -106,8 +106,9 @@ impl Options {
         self
     }
 
-    /// Sets how many results the owner of a range knows of; 1,000,000 by default, which take up to 200 MB with keys of 8 bytes.
-    /// Beyond that it deletes some of them from the cache server. A cache server that evicts results itself should keep no more.
+    /// Sets how many results the owner of a range knows of; 1,000,000 by default, which take up to 200 MB with keys of 8 bytes,
+    /// and some 400 MB more if writes have changed all of them in place. Beyond that it deletes some of them from the cache server. A
+    /// cache server that evicts results itself should keep no more.
     #[must_use]
     pub const fn with_max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
