@@ -75,14 +75,14 @@ impl RedisCache {
     ///
     /// # Errors
     /// `Unavailable` if there is no answer in time, `InvalidInput` if one side does not trust the certificate of the
-    /// other.
+    /// other, or if the server is given no time.
     pub async fn check(&self) -> Result<()> {
         self.connection.ping().await
     }
 
     /// Sets how long the server may take to be connected to, and to answer; a quarter of a second by default. A
     /// slower server counts as lost: reads and writes go on without it. Set more for a line on which requests
-    /// queue.
+    /// queue. Less than a millisecond is refused when the server is first used.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.connection.patience = patience;

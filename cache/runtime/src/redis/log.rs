@@ -54,12 +54,13 @@ impl RedisLog {
     ///
     /// # Errors
     /// `Unavailable` if there is no answer in time, `InvalidInput` if one side does not trust the certificate of the
-    /// other.
+    /// other, or if the server is given no time.
     pub async fn check(&self) -> Result<()> {
         self.connection.ping().await
     }
 
-    /// Sets how long the server may take to be connected to, and to answer; a second by default.
+    /// Sets how long the server may take to be connected to, and to answer; a second by default. Less than a
+    /// millisecond is refused when the server is first used.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.connection.patience = patience;

@@ -2,6 +2,7 @@
 
 mod logs;
 mod memory;
+mod patience;
 mod reborn;
 mod scripts;
 mod secure;
