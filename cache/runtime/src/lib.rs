@@ -16,7 +16,6 @@
 //! Without any feature there are
 //!
 //! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
-//! - [`OpenLease`]: a lease for a caller that reads and writes at the store directly;
 //! - [`Alarm`]: for code that notices a foreign write past the cache;
 //! - [`Compressed`]: a cache server whose values are compressed if that makes them smaller;
 //! - [`Hashed`]: several cache servers that share the results of every range;
@@ -60,10 +59,10 @@ pub use compressed::Compressed;
 pub use file_log::FileLog;
 pub use hashed::Hashed;
 pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
-pub use owner::{Alarm, Counts, OpenLease, RangeCache, RangeGauges, Requests, Servers, WriteError};
+pub use owner::{Alarm, Counts, RangeCache, RangeGauges, Requests, Servers, WriteError};
 
 /// What tests need; not part of the library's promises.
 #[doc(hidden)]
 pub mod testing {
-    pub use crate::owner::Written;
+    pub use crate::owner::{OpenLease, Written};
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::patched_value::{LastAddition, PatchedValue, PlannedEdit, PlacedRows};
+use super::patched_value::{LastAddition, PatchedValue, PlacedRows, PlannedEdit};
 use crate::call::Edited;
 use crate::message::Session;
 use crate::query::Query;

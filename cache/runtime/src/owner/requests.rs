@@ -44,10 +44,12 @@ pub trait Requests: Debug + Send + Sync {
     fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>>;
 
     /// A lease on what a write would touch, for a caller that reads and writes at the store directly, for at most
-    /// `lasts` (and never more than two hours). The command only says whose numbers of domains these are.
+    /// `lasts` (and never more than two hours). The command only says whose numbers of domains these are. For
+    /// tables and dendrites: nothing public can be done with the lease.
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.
+    #[doc(hidden)]
     fn hold(&self, held: Write, lasts: Duration) -> Reply<'_, OpenLease>;
 
     /// Intervals that together are a domain, each with one owner as far as this process knows.

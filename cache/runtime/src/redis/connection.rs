@@ -92,7 +92,8 @@ impl Connection {
     /// `InvalidInput` if the server is given no time, `Unavailable` if it cannot be connected to.
     pub(crate) async fn link(&self) -> Result<Link> {
         if self.patience.as_millis() == 0 {
-            let message = "a Redis server is given no time to answer: give `with_patience` at least a millisecond";
+            let message =
+                "a Redis server is given no time to answer: give `with_patience` at least a millisecond";
             return Err(Error::invalid_input(message));
         }
         match self.open() {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use lacuna_cache::WriteError;
 use lacuna_cache::cluster::Dendrite;
 use lacuna_cache::cluster::testing::{Answer, Forwarding, PeerTransport};
-use lacuna_cache::testing::Written;
-use lacuna_cache::{OpenLease, WriteError};
+use lacuna_cache::testing::{OpenLease, Written};
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 use lacuna_cache_protocol::{Error, Result};
