@@ -8,6 +8,7 @@ mod explore;
 mod guests;
 mod log_golden;
 mod one_owner;
+mod reads_over_ranges;
 mod scripts;
 mod several;
 mod sim;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lacuna_cache_protocol::{
     Action, CacheCall, Command, Config, Cut, Ending, Epoch, Event, Flaw, Notice, PeerReply, Policy, Query,
-    RangeId, RangeTable, ReadOutcome, RequestId, Write, WriteOutcome,
+    RangeId, RangeTable, RequestId, Write, WriteOutcome,
 };
 
 use crate::one_owner::{OneOwner, Servers};
@@ -20,11 +20,11 @@ fn table() -> Arc<RangeTable> {
     Arc::new(RangeTable::new(1).split(0, Cut::Before(4.into())).unwrap())
 }
 
-fn config(range: u32, policy: Policy) -> Config {
+pub(crate) fn config(range: u32, policy: Policy) -> Config {
     Config { range: RangeId(range), table: Some(table()), ..Config::new(policy) }
 }
 
-fn two(policy: Policy, flaw: Option<Flaw>) -> (Servers, OneOwner, OneOwner) {
+pub(crate) fn two(policy: Policy, flaw: Option<Flaw>) -> (Servers, OneOwner, OneOwner) {
     let mut servers = Servers::new(policy, flaw);
     let low = OneOwner::started(&mut servers, Config { flaw, ..config(0, policy) }, 1);
     let high = OneOwner::started(&mut servers, Config { flaw, ..config(1, policy) }, 2);
@@ -73,19 +73,6 @@ fn a_row_that_moves_to_another_owner_is_seen_there() {
         assert!(high.read(&mut servers, &above).iter().any(|row| row.version == 100), "{policy:?}");
         assert!(low.machine.is_idle() && high.machine.is_idle());
     }
-}
-
-#[test]
-fn a_read_over_two_owners_sees_buffered_writes_of_both() {
-    let (mut servers, mut low, mut high) = two(Policy::WriteBack, None);
-    low.change(&mut servers, 100, Change::Put { key: 3, other: 0 });
-    high.change(&mut servers, 101, Change::Put { key: 4, other: 0 });
-    assert_eq!((low.machine.buffered().len(), high.machine.buffered().len()), (1, 1));
-    let read = low.ask(&mut servers, &Query::all(0, closed(3, 4)));
-    talk(&mut servers, &mut [&mut low, &mut high]);
-    let rows = crate::sim::table::decode(&low.value(read).unwrap());
-    assert_eq!(rows.iter().map(|row| row.version).collect::<Vec<_>>(), [100, 101]);
-    assert!(low.machine.is_idle() && high.machine.is_idle());
 }
 
 #[test]
@@ -444,72 +431,4 @@ fn a_newer_table_that_leaves_a_range_alone_is_taken() {
         .filter_map(|action| if let Action::Peer(_, range, ..) = action { Some(*range) } else { None })
         .collect();
     assert_eq!(asked, [RangeId(1)]);
-}
-
-#[test]
-fn a_disjunction_shows_one_moment() {
-    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
-        let (mut servers, mut low, mut high) = two(policy, None);
-        let queries = [Query::all(0, closed(0, 1)), Query::all(0, closed(2, 3))];
-        low.read(&mut servers, &queries[0]);
-        servers.calls.clear();
-        low.holds =
-            |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));
-        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries.to_vec()));
-        let moved = low.change(&mut servers, 100, Change::Move { from: 3, to: 1 });
-        assert!(!low.writes.contains_key(&moved), "it waits for the read");
-        low.let_go(&mut servers);
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        let rows: Vec<_> = low.unions[&900].iter().flat_map(crate::sim::table::decode).collect();
-        assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [0, 1, 2, 3], "{policy:?}");
-        assert!(rows.iter().all(|row| row.version < 100));
-        assert_eq!(low.writes[&moved], WriteOutcome::Done);
-        assert_eq!((servers.calls["gather"], servers.calls["query"]), (1, 1), "one was cached");
-    }
-}
-
-#[test]
-fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
-    for is_late in [false, true] {
-        let mut servers = Servers::new(Policy::WriteThrough, None);
-        let patient = |range| Config { call_timeout: 1_000_000, ..config(range, Policy::WriteThrough) };
-        let mut low = OneOwner::started(&mut servers, patient(0), 1);
-        let mut high = OneOwner::started(&mut servers, patient(1), 2);
-        let queries = vec![Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6))];
-        low.holds =
-            |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));
-        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries));
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        assert!(high.machine.buffered().is_empty() && !low.unions.contains_key(&900));
-        // Another owner lets writers in after that long.
-        let timeout = patient(1).peer_timeout;
-        low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });
-        low.let_go(&mut servers);
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        assert_eq!(low.unions.contains_key(&900), !is_late);
-        assert_eq!(matches!(low.reads.get(&900), Some(ReadOutcome::Retry)), is_late);
-    }
-}
-
-/// Its rows could show a write that was written through, without one that was buffered before it.
-#[test]
-fn a_read_that_outlasts_the_leases_of_others_is_no_answer_where_writes_are_buffered() {
-    for (policy, is_late) in
-        [(Policy::WriteBack, false), (Policy::WriteBack, true), (Policy::WriteAround, true)]
-    {
-        let mut servers = Servers::new(policy, None);
-        let patient = |range| Config { call_timeout: 1_000_000, ..config(range, policy) };
-        let mut low = OneOwner::started(&mut servers, patient(0), 1);
-        let mut high = OneOwner::started(&mut servers, patient(1), 2);
-        low.holds =
-            |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));
-        let request = low.ask(&mut servers, &Query::all(0, closed(2, 6)));
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        let timeout = patient(1).peer_timeout;
-        low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });
-        low.let_go(&mut servers);
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        let is_answered = matches!(low.reads.get(&request), Some(ReadOutcome::Value(_)));
-        assert_eq!(is_answered, policy == Policy::WriteAround || !is_late, "{policy:?}");
-    }
 }
