@@ -4,6 +4,7 @@
 
 mod clean;
 mod controls;
+mod deletions;
 mod explore;
 mod guests;
 mod log_golden;
