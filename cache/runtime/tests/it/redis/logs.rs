@@ -4,7 +4,7 @@ use lacuna_cache_protocol::{Command, Epoch, Interval, LogCall, LogReply, RangeId
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::Redis;
 
-fn write(text: &str) -> Write {
+pub(super) fn write(text: &str) -> Write {
     Write { touched: vec![(1, Interval::point(20.into()))], command: Command::new(text.as_bytes()) }
 }
 

@@ -1,7 +1,10 @@
 //! A real server against the model that the simulation breaks.
 
+mod deletions;
+mod line;
 mod logs;
 mod memory;
+mod pages;
 mod patience;
 mod reborn;
 mod scripts;
