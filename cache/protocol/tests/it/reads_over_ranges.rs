@@ -1,7 +1,7 @@
 //! Reads over the ranges of several owners, and of several queries at one moment.
 
 use lacuna_cache_protocol::{
-    Action, Config, Event, Policy, Query, ReadOutcome, RequestId, StoreCall, WriteOutcome,
+    Action, Config, Event, Flaw, Policy, Query, ReadOutcome, RequestId, StoreCall, WriteOutcome,
 };
 
 use crate::one_owner::{OneOwner, Servers};
@@ -21,31 +21,72 @@ fn a_read_over_two_owners_sees_buffered_writes_of_both() {
     assert!(low.machine.is_idle() && high.machine.is_idle());
 }
 
-/// Its rows could show a write that was written through, without one that was buffered before it.
+/// What becomes of the lease that another owner holds for a read, while the store is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guest {
+    IsRenewed,
+    /// No word of the reader arrives, until the lease is over.
+    IsForgotten,
+    /// The same process serves the range again at once, and admits writers.
+    EndsWithItsTenure,
+}
+
+const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
+
+/// Whether a read of two owners' ranges is answered, which several queries are or one.
+fn is_answered(policy: Policy, flaw: Option<Flaw>, guest: Guest, is_union: bool) -> bool {
+    let mut servers = Servers::new(policy, flaw);
+    let patient = |range| Config { call_timeout: 1_000_000, flaw, ..config(range, policy) };
+    let mut low = OneOwner::started(&mut servers, patient(0), 1);
+    let mut high = OneOwner::started(&mut servers, patient(1), 2);
+    low.holds = |action| matches!(action, Action::Store(_, _, StoreCall::Query(_)));
+    if is_union {
+        let queries = vec![Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6))];
+        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries));
+    } else {
+        low.tell(&mut servers, Event::Read(RequestId(900), Query::all(0, closed(2, 6))));
+    }
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert_eq!(low.held.len(), 1, "the store is asked");
+    let timeout = patient(1).peer_timeout;
+    match guest {
+        Guest::IsRenewed => {
+            for _ in 0..10 {
+                low.wait(&mut servers, timeout / 4);
+                high.wait(&mut servers, timeout / 4);
+                talk(&mut servers, &mut [&mut low, &mut high]);
+            }
+        }
+        Guest::IsForgotten => high.wait(&mut servers, timeout),
+        Guest::EndsWithItsTenure => high = OneOwner::started(&mut servers, patient(1), 3),
+    }
+    low.let_go(&mut servers);
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert!(low.machine.is_idle() && high.machine.is_idle(), "no lease is left");
+    match low.reads.get(&900) {
+        Some(ReadOutcome::Retry) => false,
+        Some(ReadOutcome::Value(_)) => true,
+        _ => low.unions.contains_key(&900),
+    }
+}
+
+/// Otherwise its rows could lack a row that has moved meanwhile, or show a write without an earlier one that is buffered.
 #[test]
-fn a_read_that_outlasts_the_leases_of_others_is_no_answer_where_writes_are_buffered() {
-    for (policy, is_late) in
-        [(Policy::WriteBack, false), (Policy::WriteBack, true), (Policy::WriteAround, true)]
-    {
-        let mut servers = Servers::new(policy, None);
-        let patient = |range| Config { call_timeout: 1_000_000, ..config(range, policy) };
-        let mut low = OneOwner::started(&mut servers, patient(0), 1);
-        let mut high = OneOwner::started(&mut servers, patient(1), 2);
-        low.holds = |action| matches!(action, Action::Store(_, _, StoreCall::Query(_)));
-        let request = low.ask(&mut servers, &Query::all(0, closed(2, 6)));
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        let timeout = patient(1).peer_timeout;
-        low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });
-        low.let_go(&mut servers);
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        let is_answered = matches!(low.reads.get(&request), Some(ReadOutcome::Value(_)));
-        assert_eq!(is_answered, policy == Policy::WriteAround || !is_late, "{policy:?}");
+fn a_read_of_several_owners_counts_if_all_have_held_its_leases() {
+    for policy in POLICIES {
+        for is_union in [false, true] {
+            for guest in [Guest::IsRenewed, Guest::IsForgotten, Guest::EndsWithItsTenure] {
+                let case = format!("{policy:?}, {guest:?}, union: {is_union}");
+                assert_eq!(is_answered(policy, None, guest, is_union), guest == Guest::IsRenewed, "{case}");
+                assert!(is_answered(policy, Some(Flaw::TrustGuests), guest, is_union), "{case}: a control");
+            }
+        }
     }
 }
 
 #[test]
 fn a_disjunction_shows_one_moment() {
-    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+    for policy in POLICIES {
         let (mut servers, mut low, mut high) = two(policy, None);
         let queries = [Query::all(0, closed(0, 1)), Query::all(0, closed(2, 3))];
         low.read(&mut servers, &queries[0]);
@@ -61,27 +102,5 @@ fn a_disjunction_shows_one_moment() {
         assert!(rows.iter().all(|row| row.version < 100));
         assert_eq!(low.writes[&moved], WriteOutcome::Done);
         assert_eq!((servers.calls["gather"], servers.calls["query"]), (1, 1), "one was cached");
-    }
-}
-
-#[test]
-fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
-    for is_late in [false, true] {
-        let mut servers = Servers::new(Policy::WriteThrough, None);
-        let patient = |range| Config { call_timeout: 1_000_000, ..config(range, Policy::WriteThrough) };
-        let mut low = OneOwner::started(&mut servers, patient(0), 1);
-        let mut high = OneOwner::started(&mut servers, patient(1), 2);
-        let queries = vec![Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6))];
-        low.holds = |action| matches!(action, Action::Store(_, _, StoreCall::Query(_)));
-        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries));
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        assert!(high.machine.buffered().is_empty() && !low.unions.contains_key(&900));
-        // Another owner lets writers in after that long.
-        let timeout = patient(1).peer_timeout;
-        low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });
-        low.let_go(&mut servers);
-        talk(&mut servers, &mut [&mut low, &mut high]);
-        assert_eq!(low.unions.contains_key(&900), !is_late);
-        assert_eq!(matches!(low.reads.get(&900), Some(ReadOutcome::Retry)), is_late);
     }
 }
