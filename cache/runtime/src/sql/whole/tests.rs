@@ -263,6 +263,54 @@ async fn a_shared_table_is_of_those_who_share_it(world: &World) {
     assert!(again.epoch > tenure.epoch && claimed(&one, world.range).await.epoch == again.epoch);
 }
 
+/// The epoch that this process gets for a range; `None` once another has it.
+async fn claimed_or_lost(process: &WholeTables, range: RangeId) -> Option<Epoch> {
+    for _ in 0..100 {
+        match process.claim(range, None).await {
+            Ok(Some(tenure)) => return Some(tenure.epoch),
+            Ok(None) => {
+                let holder = process.lease.lease(range).await.unwrap().map_or(0, |lease| lease.holder);
+                if holder != 0 && holder != process.lease.holder() {
+                    return None;
+                }
+            }
+            // A transaction that lost a race.
+            Err(why) => println!("{why}"),
+        }
+    }
+    panic!("range {} is neither free nor held", range.0)
+}
+
+/// Two processes claim two ranges at once, each in an order of its own.
+async fn ranges_that_are_claimed_at_once_have_one_owner_each(world: &World) {
+    let [low, high] = [world.range, RangeId(2)];
+    let mut first_wins = 0;
+    for round in 0..16 {
+        world.reset().await;
+        assert_eq!(range_of(&*world.database, "more").await.unwrap(), high);
+        let (one, other) = (world.process(0).await, world.process(0).await);
+        let (low_of_one, high_of_other, high_of_one, low_of_other) = tokio::join!(
+            claimed_or_lost(&one, low),
+            claimed_or_lost(&other, high),
+            claimed_or_lost(&one, high),
+            claimed_or_lost(&other, low),
+        );
+        for (range, of_one, of_other) in [(low, low_of_one, low_of_other), (high, high_of_one, high_of_other)]
+        {
+            let (owner, loser, epoch) = match (of_one, of_other) {
+                (Some(epoch), None) => (&one, &other, epoch),
+                (None, Some(epoch)) => (&other, &one, epoch),
+                both => panic!("round {round}, range {}: {both:?}", range.0),
+            };
+            first_wins += u32::from(of_one.is_some());
+            assert!(owner.renew(range, epoch).await.unwrap(), "round {round}, range {}", range.0);
+            assert!(!loser.renew(range, epoch).await.unwrap(), "round {round}, range {}", range.0);
+            assert!(loser.claim(range, None).await.unwrap().is_none(), "round {round}, range {}", range.0);
+        }
+    }
+    println!("the first process got {first_wins} of 32 ranges");
+}
+
 async fn a_table_is_whole_or_cut(url: &str) {
     let world = World::open(url).await;
     world.database.run("CREATE TABLE things (id BIGINT PRIMARY KEY, value BIGINT)").await.unwrap();
@@ -272,6 +320,7 @@ async fn a_table_is_whole_or_cut(url: &str) {
     half_of_it_lets_both_in(&world).await;
     what_dendrites_left_counts_for_nothing_behind_a_whole_table(&world).await;
     a_shared_table_is_of_those_who_share_it(&world).await;
+    ranges_that_are_claimed_at_once_have_one_owner_each(&world).await;
     world.database.close().await;
 }
 

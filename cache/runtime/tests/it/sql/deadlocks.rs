@@ -13,10 +13,22 @@ use crate::sql::world::{AT_MOST, patient};
 /// How often it may be the other program that the database ends.
 const MAX_ROUNDS: i64 = 8;
 
-const POSTGRES_WAITS: &str =
-    "SELECT CONCAT('', COUNT(*)) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'";
-const MARIADB_WAITS: &str =
-    "SELECT CONCAT('', COUNT(*)) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+/// How a database shows transactions that wait for rows.
+struct Waits {
+    sql: &'static str,
+    pause: Duration,
+}
+
+/// It looks for a deadlock once a transaction has waited for a second.
+const OF_POSTGRES: Waits = Waits {
+    sql: "SELECT CONCAT('', COUNT(*)) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'",
+    pause: Duration::from_millis(20),
+};
+/// It repeats its last answer to a query within a tenth of a second.
+const OF_MARIADB: Waits = Waits {
+    sql: "SELECT CONCAT('', COUNT(*)) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
+    pause: Duration::from_millis(250),
+};
 
 /// Adds 1 to both rows, the first one first.
 fn additions() -> Vec<Statement> {
@@ -24,11 +36,14 @@ fn additions() -> Vec<Statement> {
 }
 
 /// Waits until a transaction waits for a row.
-async fn until_a_row_is_waited_for(watcher: &mut Plain, waits: &str) {
+async fn until_a_row_is_waited_for(watcher: &mut Plain, waits: &Waits) {
     let start = Instant::now();
-    while watcher.value(waits).await.as_deref() == Some("0") {
+    loop {
+        tokio::time::sleep(waits.pause).await;
+        if watcher.value(waits.sql).await.as_deref() != Some("0") {
+            return;
+        }
         assert!(start.elapsed() < AT_MOST, "no transaction waits for a row");
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
@@ -38,7 +53,7 @@ async fn values(things: &Table) -> Vec<i64> {
 }
 
 /// Whether the transaction of the other program was committed, and whether the write was done.
-async fn both_at_once(things: &Table, others: &mut [Plain; 2], waits: &str, round: i64) -> (bool, bool) {
+async fn both_at_once(things: &Table, others: &mut [Plain; 2], waits: &Waits, round: i64) -> (bool, bool) {
     let [other, watcher] = others;
     other.run("BEGIN").await;
     // MariaDB ends the transaction that has changed less.
@@ -60,7 +75,7 @@ async fn both_at_once(things: &Table, others: &mut [Plain; 2], waits: &str, roun
 }
 
 /// Every order of the two that are done has the same effect on both rows.
-async fn a_deadlock_is_no_refusal(url: &str, waits: &str) {
+async fn a_deadlock_is_no_refusal(url: &str, waits: &Waits) {
     for policy in [Policy::WriteAround, Policy::WriteThrough] {
         let schema = Schema::new("things", "id").with_domain("place", DomainType::Integer);
         let columns = "id BIGINT PRIMARY KEY, place BIGINT, value BIGINT";
@@ -107,11 +122,11 @@ async fn a_deadlock_is_no_refusal(url: &str, waits: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deadlock_of_postgres_is_no_refusal() {
     let Some(server) = Postgres::start() else { return };
-    a_deadlock_is_no_refusal(&server.url(), POSTGRES_WAITS).await;
+    a_deadlock_is_no_refusal(&server.url(), &OF_POSTGRES).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deadlock_of_mariadb_is_no_refusal() {
     let Some(server) = MariaDb::start() else { return };
-    a_deadlock_is_no_refusal(&server.url(), MARIADB_WAITS).await;
+    a_deadlock_is_no_refusal(&server.url(), &OF_MARIADB).await;
 }

@@ -298,3 +298,79 @@ async fn programs_in_two_databases_of_mariadb_never_both_own_a_table() {
     app.stop().await.unwrap();
     shop.stop().await.unwrap();
 }
+
+/// Whether a program got a table; a refusal names another set.
+async fn gets(program: &TableClaims, table: &str) -> bool {
+    match program.claim(table).await {
+        Ok(_) => true,
+        Err(why) => {
+            assert_eq!(why.kind(), ErrorKind::Conflict, "{why}");
+            assert!(why.to_string().contains("lacuna_fence has a row of the table"), "{why}");
+            false
+        }
+    }
+}
+
+/// Two programs begin with two tables at once. Each of them uses a set of its own, in the schema `one` and in `other`.
+async fn tables_claimed_at_once_have_one_owner_each(admin: &mut Plain, urls: [String; 2], tables: [&str; 2]) {
+    let programs = [TableClaims::open(&urls[0]).await.unwrap(), TableClaims::open(&urls[1]).await.unwrap()];
+    let [one, other] = &programs;
+    let [first, second] = tables;
+    let (mut owned, mut refused) = (0, 0);
+    for round in 0..24 {
+        for set in ["one", "other"] {
+            admin.run(&format!("DELETE FROM {set}.lacuna_lease; DELETE FROM {set}.lacuna_fence")).await;
+        }
+        let (first_of_one, second_of_other, second_of_one, first_of_other) =
+            tokio::join!(gets(one, first), gets(other, second), gets(one, second), gets(other, first),);
+        for (table, of_one, of_other) in
+            [(first, first_of_one, first_of_other), (second, second_of_one, second_of_other)]
+        {
+            assert!(!(of_one && of_other), "round {round}: both programs own {table}");
+            if of_one || of_other {
+                owned += 1;
+                assert!(!gets(if of_one { other } else { one }, table).await, "round {round}: {table}");
+                continue;
+            }
+            // Each has seen the row of the other. An operator drops one of the two sets, as the refusal says.
+            refused += 1;
+            let name = shared_name(&urls[0], table).await.unwrap();
+            admin.run(&format!("DELETE FROM other.lacuna_fence WHERE name = '{name}'")).await;
+            assert!(gets(one, table).await, "round {round}: {table} has no owner");
+            assert!(!gets(other, table).await, "round {round}: {table} has two owners");
+        }
+    }
+    println!("{owned} tables had an owner at once, {refused} after one set was dropped");
+    for program in &programs {
+        program.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_claimed_at_once_in_two_sets_of_mariadb_have_one_owner_each() {
+    let Some(server) = MariaDb::start() else { return };
+    let mut admin = Plain::open(&server.url()).await;
+    let columns = "(id BIGINT PRIMARY KEY, value BIGINT)";
+    let sql = format!(
+        "CREATE DATABASE one; CREATE DATABASE other; CREATE TABLE orders {columns}; CREATE TABLE users {columns}"
+    );
+    admin.run(&sql).await;
+    let urls = ["one", "other"].map(|database| server.url().replace("/test", &format!("/{database}")));
+    tables_claimed_at_once_have_one_owner_each(&mut admin, urls, ["test.orders", "test.users"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_claimed_at_once_in_two_sets_of_postgres_have_one_owner_each() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let mut admin = Plain::open(&url).await;
+    for role in ["one", "other"] {
+        admin
+            .run(&format!("CREATE ROLE {role} SUPERUSER LOGIN; CREATE SCHEMA {role} AUTHORIZATION {role}"))
+            .await;
+    }
+    let columns = "(id BIGINT PRIMARY KEY, value BIGINT)";
+    admin.run(&format!("CREATE TABLE orders {columns}; CREATE TABLE users {columns}")).await;
+    let urls = ["one", "other"].map(|role| of_role(&url, role));
+    tables_claimed_at_once_have_one_owner_each(&mut admin, urls, ["public.orders", "public.users"]).await;
+}
