@@ -5,6 +5,7 @@ mod joined;
 mod limits;
 mod loads;
 mod moves;
+mod other_columns;
 mod peers;
 mod recut;
 mod relay;
