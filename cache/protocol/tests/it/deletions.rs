@@ -5,9 +5,9 @@ use lacuna_cache_protocol::{
 };
 
 use crate::one_owner::{OneOwner, RANGE, Servers};
+use crate::scripts::POLICIES;
 use crate::sim::table::{Change, closed};
 
-const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 /// The request for everything.
 const HOLD: RequestId = RequestId(900);
 

@@ -10,6 +10,7 @@ mod guests;
 mod log_golden;
 mod one_owner;
 mod reads_over_ranges;
+mod replaced;
 mod scripts;
 mod several;
 mod sim;
