@@ -28,7 +28,7 @@ fn delete(queries: &[Query]) -> CacheCall {
     CacheCall::Invalidate(Session(2), queries.to_vec())
 }
 
-/// A server with so many entries of one range.
+/// A server with this number of entries of one range.
 async fn with_entries(cache: &RedisCache, count: u64) -> Vec<Query> {
     let call = |call| cache.call(RANGE, EPOCH, call);
     assert_eq!(call(CacheCall::Fence).await.unwrap(), CacheReply::Done);

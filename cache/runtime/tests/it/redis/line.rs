@@ -16,7 +16,7 @@ pub(super) struct Line {
     pub(super) go_on: oneshot::Sender<()>,
 }
 
-/// A line on which the answers stop after so many bytes, until they are to go on.
+/// A line on which the answers stop after this number of bytes, until they are to go on.
 pub(super) async fn that_stops_after(answer_bytes: u64, server: &Redis) -> Line {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = url_of(&listener);
