@@ -195,6 +195,17 @@ fn entries_over_one_interval_make_room_for_each_other() {
 }
 
 #[test]
+fn the_memory_of_an_owner_counts_what_writes_have_changed() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    owner.read(&mut servers, &query());
+    let index = owner.machine.index().memory_bytes();
+    assert_eq!(owner.machine.index_bytes(), index);
+    owner.change(&mut servers, 100, put(3));
+    assert!(owner.machine.index_bytes() > owner.machine.index().memory_bytes());
+}
+
+#[test]
 fn hits_count_only_under_the_epoch_of_the_route() {
     let mut servers = Servers::new(Policy::WriteAround, None);
     let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteAround), 1);
