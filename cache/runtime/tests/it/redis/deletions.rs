@@ -78,7 +78,7 @@ async fn entries_of_several_scripts_are_all_deleted() {
 }
 
 #[tokio::test]
-async fn what_a_broken_deletion_leaves_is_not_shown_after_it_is_repeated_or_in_the_next_tenure() {
+async fn what_a_broken_deletion_leaves_is_not_shown_later() {
     for is_repeated in [true, false] {
         let Some(server) = Redis::cache() else { return };
         let cache = crate::redis::cache(&server);
