@@ -119,15 +119,28 @@ fn add(text: &mut String, (name, kind, help, value): &Metric) {
     );
 }
 
-/// Time from a statement to its answer, hits and replies that were kept apart.
+/// Time from a statement to its answer, hits and replies that were kept apart, and for how long everything is held.
 fn seconds(text: &mut String, counts: &CacheCounts) {
-    for (name, help, time) in [
-        ("cache_hit_seconds_total", "Time that hits took in the proxy.", counts.hit_time),
-        ("cache_fill_seconds_total", "Time that replies took until they were kept.", counts.fill_time),
-        ("cache_saved_seconds_total", "Time of the server that hits have spared.", counts.saved_time),
+    let of_held =
+        "For how long the oldest write without an answer that may touch everything has held everything.";
+    for (name, kind, help, time) in [
+        ("cache_hit_seconds_total", "counter", "Time that hits took in the proxy.", counts.hit_time),
+        (
+            "cache_fill_seconds_total",
+            "counter",
+            "Time that replies took until they were kept.",
+            counts.fill_time,
+        ),
+        (
+            "cache_saved_seconds_total",
+            "counter",
+            "Time of the server that hits have spared.",
+            counts.saved_time,
+        ),
+        ("cache_held_seconds", "gauge", of_held, counts.held),
     ] {
         let name = format!("{PREFIX}_{name}");
-        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} counter\n{name} {}\n", time.as_secs_f64());
+        let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {}\n", time.as_secs_f64());
     }
 }
 

@@ -144,7 +144,8 @@ fn every_option_comes_from_a_file_and_monitoring_is_answered() {
         served.psql(&["SELECT version()"]);
         rounds += 1;
         let metrics = served.get("/metrics");
-        let expected = ["entries 1", "is_open 1", "relayed_total{reason=\"it reads no table\"} "];
+        let expected =
+            ["entries 1", "is_open 1", "held_seconds 0\n", "relayed_total{reason=\"it reads no table\"} "];
         let all = expected.iter().all(|line| metrics.contains(&format!("\nlacuna_proxy_cache_{line}")));
         all && served.counter("cache_hits") > 0
     });

@@ -64,6 +64,8 @@ pub struct CacheCounts {
     pub relayed: BTreeMap<String, u64>,
     /// Why nothing is shown, if that is so.
     pub closed: Option<String>,
+    /// For how long the oldest write without an answer that may touch everything has held everything; zero if there is none.
+    pub held: Duration,
     /// What was compared, if the cache is one that answers nothing.
     pub shadow: Option<ShadowCounts>,
     /// What was registered while it ran, if that was asked for.

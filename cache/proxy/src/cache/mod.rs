@@ -74,6 +74,7 @@ use plans::Plans;
 pub(crate) use plans::{AsOf, Plan, Prepared};
 use registered::Column;
 pub use registered::Registered;
+use results::Longest;
 pub(crate) use results::{Hold, Results, Ticket};
 pub use settings::CacheSettings;
 #[cfg(feature = "flaws")]
@@ -360,8 +361,9 @@ impl Cache {
     }
 
     /// Why nothing is shown, if that is so.
-    pub(crate) fn closed(&self) -> Option<String> {
-        self.results.closed().or_else(|| self.log.as_ref()?.problem())
+    fn closed(&self, held: Option<Longest>) -> Option<String> {
+        let problem = || self.log.as_ref()?.problem();
+        self.results.closed().or_else(problem).or_else(|| held.and_then(holds_everything))
     }
 
     pub(crate) fn counts(&self) -> CacheCounts {
@@ -369,8 +371,25 @@ impl Cache {
         let tables = self.reading().catalogue.table_count();
         let shadow = self.shadow.as_ref().map(Shadow::counts);
         let auto = self.advisor.as_ref().map(Advisor::counts);
-        CacheCounts { entries, bytes, tables, closed: self.closed(), shadow, auto, ..self.counters.counts() }
+        let held = self.results.held();
+        CacheCounts {
+            entries,
+            bytes,
+            tables,
+            closed: self.closed(held),
+            held: held.map_or(Duration::ZERO, |held| held.age),
+            shadow,
+            auto,
+            ..self.counters.counts()
+        }
     }
+}
+
+/// What is said of a hold of everything that most statements would have ended by now.
+fn holds_everything(Longest { process, age }: Longest) -> Option<String> {
+    let who = process.map_or("a transaction".to_owned(), |process| format!("server process {process}"));
+    let seconds = age.as_secs();
+    (seconds > 0).then(|| format!("what {who} does may touch everything, and has not ended for {seconds} s"))
 }
 
 /// How long a login waits until its session may write guarded tables. Without it the session's writes to them fail.

@@ -57,7 +57,7 @@ pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Lo
 
 fn hold_everything(cache: &Cache) -> Hold {
     // Definitions too: a change of one that was not read may be over when the stream begins.
-    cache.results.hold(Touched::unknown()).0
+    cache.results.hold(Touched::unknown(), None).0
 }
 
 /// One stream.
@@ -177,7 +177,7 @@ impl<'c> Follower<'c> {
             return;
         }
         let defines = touched.may_define;
-        let (hold, dropped) = self.cache.results.hold(touched);
+        let (hold, dropped) = self.cache.results.hold(touched, None);
         self.cache.counters.logged(dropped);
         if !self.cache.settles() {
             self.cache.release(hold);

@@ -26,7 +26,7 @@ mod watched;
 use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lacuna_cache_protocol::embedded::SteadyClock;
 use lacuna_cache_protocol::ports::Clock as _;
@@ -42,6 +42,31 @@ pub(crate) use watched::WouldBe;
 /// A write that is under way, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Hold(u64);
+
+/// What a write touches that is under way.
+#[derive(Debug)]
+struct Held {
+    touched: Touched,
+    /// The server process that writes, if it is known.
+    process: Option<i32>,
+    since: Instant,
+}
+
+/// A statement without an answer.
+#[derive(Debug)]
+struct View {
+    /// The reading of the catalogue by which it was understood.
+    generation: u64,
+    process: Option<i32>,
+}
+
+/// The oldest hold of everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Longest {
+    /// The server process that writes, if it is known.
+    pub(crate) process: Option<i32>,
+    pub(crate) age: Duration,
+}
 
 /// The right to keep the reply of a read that is about to be sent.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -59,9 +84,9 @@ pub(crate) struct Results {
 #[derive(Debug)]
 struct State {
     entries: Entries,
-    holds: HashMap<u64, Touched>,
-    /// Views without an answer, with the reading of the catalogue. Those that are doubted are among the holds, too.
-    views: HashMap<u64, u64>,
+    holds: HashMap<u64, Held>,
+    /// Those that are doubted are among the holds, too.
+    views: HashMap<u64, View>,
     /// Whether definitions are those of the last reading.
     is_certain: bool,
     /// Whether a doubted view has ended since the last check began.
@@ -127,7 +152,7 @@ impl Results {
     /// Call it before the read is sent, which was understood by this reading of the catalogue.
     pub(crate) fn ticket(&self, generation: u64, column: ColumnId, span: Span) -> Option<Ticket> {
         let mut state = self.lock();
-        let is_held = state.holds.values().any(|touched| touched.overlaps(column, span));
+        let is_held = state.holds.values().any(|held| held.touched.overlaps(column, span));
         if is_held || state.generation != generation || !state.is_open(self.now_ms()) {
             return None;
         }
@@ -152,8 +177,9 @@ impl Results {
         self.lock().tickets.remove(&ticket.0);
     }
 
-    /// Call it before a statement is sent that may commit what it touches. Returns how many entries were dropped, too.
-    pub(crate) fn hold(&self, touched: Touched) -> (Hold, usize) {
+    /// Call it before a statement is sent to this server process that may commit what it touches. Returns how many entries were
+    /// dropped, too.
+    pub(crate) fn hold(&self, touched: Touched, process: Option<i32>) -> (Hold, usize) {
         let mut state = self.lock();
         let number = state.number();
         #[cfg(feature = "flaws")]
@@ -164,17 +190,17 @@ impl Results {
         let keeps_tickets = self.keeps_tickets();
         state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
         state.watched.retain(|_, (column, span)| !touched.overlaps(*column, *span));
-        state.holds.insert(number, touched);
+        state.holds.insert(number, Held { touched, process, since: Instant::now() });
         (Hold(number), dropped)
     }
 
-    /// Call it before a statement is sent that was understood by this reading of the catalogue.
-    pub(crate) fn view(&self, generation: u64) -> Hold {
+    /// Call it before a statement is sent to this server process that was understood by this reading of the catalogue.
+    pub(crate) fn view(&self, generation: u64, process: Option<i32>) -> Hold {
         let mut state = self.lock();
         let number = state.number();
-        state.views.insert(number, generation);
+        state.views.insert(number, View { generation, process });
         if !state.is_certain || state.generation != generation {
-            state.doubt_view(number);
+            state.doubt_view(number, process);
         }
         Hold(number)
     }
@@ -277,6 +303,14 @@ impl Results {
         (is_late || state.serves_until_ms < now).then(|| why.to_owned())
     }
 
+    /// What holds everything for longest, if anything does.
+    pub(crate) fn held(&self) -> Option<Longest> {
+        let state = self.lock();
+        let of_all = state.holds.values().filter(|held| held.touched.is_all);
+        let oldest = of_all.min_by_key(|held| held.since);
+        oldest.map(|held| Longest { process: held.process, age: held.since.elapsed() })
+    }
+
     /// Whether definitions are those of the last reading, as far as is known.
     pub(crate) fn knows_definitions(&self) -> bool {
         self.lock().is_open(self.now_ms())
@@ -314,12 +348,12 @@ impl State {
     }
 
     fn release(&mut self, hold: Hold) -> bool {
-        let touched = self.holds.remove(&hold.0);
-        let must_check = match (self.views.remove(&hold.0), &touched) {
-            (None, Some(touched)) => touched.may_define,
-            (Some(generation), Some(_)) => {
+        let held = self.holds.remove(&hold.0);
+        let must_check = match (self.views.remove(&hold.0), &held) {
+            (None, Some(held)) => held.touched.may_define,
+            (Some(view), Some(_)) => {
                 self.has_doubted = true;
-                generation != self.generation
+                view.generation != self.generation
             }
             (_, None) => false,
         };
@@ -338,12 +372,13 @@ impl State {
     /// Definitions may change from now on.
     fn doubt_views(&mut self) {
         self.is_certain = false;
-        let views: Vec<u64> = self.views.keys().copied().collect();
-        views.into_iter().for_each(|number| self.doubt_view(number));
+        let views: Vec<_> = self.views.iter().map(|(number, view)| (*number, view.process)).collect();
+        views.into_iter().for_each(|(number, process)| self.doubt_view(number, process));
     }
 
-    fn doubt_view(&mut self, number: u64) {
-        self.holds.insert(number, Touched { is_all: true, ..Touched::default() });
+    fn doubt_view(&mut self, number: u64, process: Option<i32>) {
+        let touched = Touched { is_all: true, ..Touched::default() };
+        self.holds.entry(number).or_insert_with(|| Held { touched, process, since: Instant::now() });
         self.clear();
     }
 
@@ -351,8 +386,9 @@ impl State {
     /// one that was on its way may have changed them as well, unseen: then there must be another check.
     fn settle_views(&mut self, check: u64) -> bool {
         let has_changed = mem::replace(&mut self.opened, self.generation) != self.generation;
-        let defines = |(number, touched): (&u64, &Touched)| {
-            touched.may_define || self.views.get(number).is_some_and(|of| *of != self.generation)
+        let defines = |(number, held): (&u64, &Held)| {
+            held.touched.may_define
+                || self.views.get(number).is_some_and(|view| view.generation != self.generation)
         };
         if check != self.checks_wanted || self.holds.iter().any(defines) {
             return false;

@@ -33,7 +33,7 @@ fn filled() -> Results {
 #[test]
 fn a_hold_drops_and_bars() {
     let results = filled();
-    let (hold, dropped) = results.hold(write(7));
+    let (hold, dropped) = results.hold(write(7), None);
     assert_eq!(dropped, 1);
     assert!(results.get(KEY).is_none() && results.ticket(1, 0, at(7)).is_none());
     assert!(results.ticket(1, 0, at(8)).is_some(), "another interval is free");
@@ -45,11 +45,11 @@ fn a_hold_drops_and_bars() {
 fn a_read_that_a_write_overtakes_is_not_kept() {
     let results = open();
     let ticket = results.ticket(1, 0, at(7)).unwrap();
-    let (hold, _) = results.hold(write(7));
+    let (hold, _) = results.hold(write(7), None);
     results.release(hold);
     assert!(!fill(&results, &ticket) && results.get(KEY).is_none());
     let ticket = results.ticket(1, 0, at(7)).unwrap();
-    let (hold, _) = results.hold(write(8));
+    let (hold, _) = results.hold(write(8), None);
     results.release(hold);
     assert!(fill(&results, &ticket), "a write elsewhere does no harm");
 }
@@ -58,7 +58,7 @@ fn a_read_that_a_write_overtakes_is_not_kept() {
 fn a_write_that_may_define_closes_until_a_check() {
     let results = filled();
     let early = results.check_begins();
-    let (hold, _) = results.hold(Touched::unknown());
+    let (hold, _) = results.hold(Touched::unknown(), None);
     assert!(results.release(hold) && results.closed().is_some());
     results.open(early, results.now_ms() + 60_000);
     assert!(results.closed().is_some(), "that check began before the statement ended");
@@ -69,13 +69,36 @@ fn a_write_that_may_define_closes_until_a_check() {
 #[test]
 fn a_doubt_lasts_until_its_process_has_ended() {
     let results = filled();
-    let (hold, _) = results.hold(write(7));
+    let (hold, _) = results.hold(write(7), None);
     results.doubt(hold, 42);
     assert_eq!(results.doubted(), [42]);
     results.settle(&[41]);
     assert!(results.ticket(1, 0, at(7)).is_none());
     results.settle(&[42]);
     assert!(results.ticket(1, 0, at(7)).is_some() && results.doubted().is_empty());
+}
+
+#[test]
+fn what_holds_everything_for_longest_is_known() {
+    let results = filled();
+    let (interval, _) = results.hold(write(7), Some(1));
+    assert_eq!(results.held(), None, "the rest is shown");
+    let (first, _) = results.hold(Touched::unknown(), Some(2));
+    std::thread::sleep(Duration::from_millis(5));
+    let (second, _) = results.hold(Touched::unknown(), None);
+    let process = || results.held().map(|held| held.process);
+    assert_eq!(process(), Some(Some(2)));
+    assert!(results.held().unwrap().age >= Duration::from_millis(5));
+    results.doubt(first, 2);
+    assert_eq!(process(), Some(Some(2)), "its end is waited for");
+    results.settle(&[2]);
+    assert_eq!(process(), Some(None));
+    results.release(second);
+    results.release(interval);
+    let view = results.view(0, Some(3));
+    assert_eq!(process(), Some(Some(3)), "it was understood by another reading");
+    results.release(view);
+    assert_eq!(results.held(), None);
 }
 
 #[test]
@@ -111,9 +134,9 @@ fn check(results: &Results, generation: u64) -> bool {
 #[test]
 fn a_statement_that_definitions_overtake_holds_everything() {
     let results = filled();
-    let view = results.view(1);
+    let view = results.view(1, None);
     assert!(results.is_clear(view) && results.get(KEY).is_some(), "nothing is defined");
-    let (define, _) = results.hold(Touched::unknown());
+    let (define, _) = results.hold(Touched::unknown(), None);
     assert!(results.release(define));
     check(&results, 2);
     assert!(results.ticket(2, 0, at(7)).is_none(), "it may fire what was defined, and commit now");
@@ -124,48 +147,48 @@ fn a_statement_that_definitions_overtake_holds_everything() {
 #[test]
 fn a_statement_between_a_definition_and_its_reading_holds_everything() {
     let results = filled();
-    let (define, _) = results.hold(Touched::unknown());
-    let early = results.view(1);
+    let (define, _) = results.hold(Touched::unknown(), None);
+    let early = results.view(1, None);
     results.release(define);
-    let late = results.view(1);
+    let late = results.view(1, None);
     assert!(!results.is_clear(early) && !results.is_clear(late));
     // Nothing was defined.
     assert!(!check(&results, 1) && results.is_clear(early) && results.is_clear(late));
     assert!(!results.release(early) && results.ticket(1, 0, at(7)).is_some());
-    assert!(!results.is_clear(results.view(0)), "it was understood by another reading");
+    assert!(!results.is_clear(results.view(0, None)), "it was understood by another reading");
 }
 
 #[test]
 fn a_statement_that_ends_before_the_reading_may_have_changed_it() {
     let results = filled();
-    let (define, _) = results.hold(Touched::unknown());
-    let view = results.view(1);
+    let (define, _) = results.hold(Touched::unknown(), None);
+    let view = results.view(1, None);
     results.release(define);
     let begun = results.check_begins();
     assert!(!results.is_clear(view) && !results.release(view));
     results.read_anew(2);
     assert!(results.open(begun, results.now_ms() + 60_000) && results.closed().is_some());
-    assert!(!results.is_clear(results.view(2)), "the reading is not the last one");
-    assert!(!check(&results, 2) && results.closed().is_none() && results.is_clear(results.view(2)));
+    assert!(!results.is_clear(results.view(2, None)), "the reading is not the last one");
+    assert!(!check(&results, 2) && results.closed().is_none() && results.is_clear(results.view(2, None)));
 }
 
 /// Statements that come all the time do not keep the cache closed.
 #[test]
 fn doubts_end_with_the_second_reading() {
     let results = filled();
-    let (define, _) = results.hold(Touched::unknown());
-    let mut view = results.view(1);
+    let (define, _) = results.hold(Touched::unknown(), None);
+    let mut view = results.view(1, None);
     results.release(define);
     for generation in [2, 2, 2] {
         let reading = results.lock().generation;
-        let next = results.view(reading);
+        let next = results.view(reading, None);
         results.release(view);
         view = next;
         check(&results, generation);
     }
     results.release(view);
     check(&results, 2);
-    assert!(results.is_clear(results.view(2)) && results.ticket(2, 0, at(7)).is_some());
+    assert!(results.is_clear(results.view(2, None)) && results.ticket(2, 0, at(7)).is_some());
 }
 
 #[test]
@@ -183,19 +206,19 @@ fn a_watch_ends_with_a_write_to_its_interval() {
     let results = filled();
     let watch = || results.watch(KEY).unwrap().watched;
     let (untouched, touched) = (watch(), watch());
-    let (elsewhere, _) = results.hold(write(8));
+    let (elsewhere, _) = results.hold(write(8), None);
     assert!(results.was_untouched(&untouched) && !results.was_untouched(&untouched), "it has ended");
-    let (hold, _) = results.hold(write(7));
+    let (hold, _) = results.hold(write(7), None);
     assert!(results.watch(KEY).is_none(), "nothing would be shown");
     results.release(hold);
     results.release(elsewhere);
     assert!(!results.was_untouched(&touched), "the write began and ended meanwhile");
     for ends in [
-        |results: &Results| _ = results.release(results.hold(Touched::unknown()).0),
+        |results: &Results| _ = results.release(results.hold(Touched::unknown(), None).0),
         Results::distrust,
         |results: &Results| results.read_anew(2),
         |results: &Results| results.close("a role may write"),
-        |results: &Results| _ = results.view(0),
+        |results: &Results| _ = results.view(0, None),
     ] {
         let results = filled();
         let watched = results.watch(KEY).unwrap().watched;
@@ -226,7 +249,7 @@ fn a_walk_passes_every_entry_once() {
     results.walk(|entry| {
         if found.is_empty() {
             add(5_000);
-            results.release(results.hold(write(4_000)).0);
+            results.release(results.hold(write(4_000), None).0);
         }
         found.push(entry.span.low);
     });

@@ -92,7 +92,7 @@ impl Watcher {
         cache.results.grow(registered.len());
         self.lock().registered = registered;
         let spans = vec![(before.len(), Span::ALL)];
-        let (hold, _) = cache.results.hold(Touched { spans, ..Touched::default() });
+        let (hold, _) = cache.results.hold(Touched { spans, ..Touched::default() }, None);
         cache.read(catalogue, oldest);
         match (cache.log.as_ref().filter(|_| cache.settles()), newest) {
             (Some(log), _) => log.hold_until_settled(hold),

@@ -114,7 +114,7 @@ impl Session<'_> {
             b'S' => state.changes(AboutSession { keeps_path: true, keeps_prepared: true }),
             b'1' | b'3' => match state.names.answered(tag) {
                 Ok(is_for_client) => return is_for_client,
-                Err(Lost) => self.lose(state),
+                Err(Lost) => self.lose_names(state),
             },
             _ => {}
         }

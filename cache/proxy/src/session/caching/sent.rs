@@ -33,7 +33,7 @@ impl Session<'_> {
                     self.catch_up(&mut state, tag, message, out)?;
                     self.message(&mut state, tag, &message[5..]);
                     if state.names.is_over() && !state.is_lost {
-                        self.lose(&mut state);
+                        self.lose_names(&mut state);
                     }
                     place
                 }
@@ -151,17 +151,29 @@ impl Session<'_> {
         }
     }
 
-    /// Something came that is not understood: from now on every statement may do anything.
+    /// Something came that is not understood: no answer can be told from another one any more.
     pub(super) fn lose(&self, state: &mut State) {
+        self.no_more_known(
+            state,
+            "a session cannot be followed: until it ends, nothing is answered from the cache",
+        );
+    }
+
+    /// What its statements are is not known any more: from now on every one may do anything.
+    pub(super) fn lose_names(&self, state: &mut State) {
+        self.no_more_known(
+            state,
+            "the statements of a session are not known any more: each that it sends empties the cache",
+        );
+    }
+
+    fn no_more_known(&self, state: &mut State, what: &str) {
         if state.is_lost && state.held.may_define {
             return;
         }
         if !mem::replace(&mut state.is_lost, true) {
             let process = state.process;
-            warn!(
-                process,
-                "a session cannot be followed: while it sends statements, nothing is answered from the cache"
-            );
+            warn!(process, "{what}");
         }
         (state.identity, state.searched, state.began) = (SessionIdentity::NotKept(0), None, None);
         state.path.changes();
@@ -240,7 +252,7 @@ impl Session<'_> {
     /// It does what it is taken for as long as the catalogue is what it was in this reading.
     fn views(&self, state: &mut State, reading: u64) {
         if state.views.iter().all(|(of, _)| *of != reading) {
-            state.views.push((reading, self.cache.results.view(reading)));
+            state.views.push((reading, self.cache.results.view(reading, state.process)));
         }
     }
 
@@ -251,7 +263,7 @@ impl Session<'_> {
         state.held.add(touched);
         // What counts as all from now on must be held as all.
         let touched = if state.held.is_all { &state.held } else { touched };
-        let (hold, dropped) = self.cache.results.hold(touched.clone());
+        let (hold, dropped) = self.cache.results.hold(touched.clone(), state.process);
         state.holds.push(hold);
         let counters = &self.cache.counters;
         count(&counters.held);

@@ -275,6 +275,25 @@ fn what_is_not_certainly_a_read_is_a_write_to_everything() {
     assert_eq!(seen(&setting, &mut reader).0, "copied");
 }
 
+/// A COPY whose client sends nothing.
+#[test]
+fn what_holds_everything_is_said_with_its_process() {
+    let Some((setting, _reader, mut writer)) = warm() else { return };
+    let pid = ask(&mut writer, "SELECT pg_backend_pid()").unwrap();
+    writer.send(&query("COPY orders (id, customer, note) FROM STDIN"));
+    setting.closes(&format!("what server process {pid} does may touch everything, and has not ended for"));
+    assert!(setting.counts().held >= Duration::from_secs(1));
+    writer.send(&crate::raw::message(b'c', &[]));
+    assert!(writer.until_ready().iter().all(|(tag, _)| *tag != b'E'));
+    eventually("it is shown no more", || setting.counts().closed.is_none());
+    assert_eq!(setting.counts().held, Duration::ZERO);
+    // After a message of a type that no protocol has everything is held until the session has ended.
+    let mut lost = setting.session();
+    lost.send(&crate::raw::message(b'~', &[]));
+    assert!(lost.until_ready().iter().any(|(tag, _)| *tag == b'E'));
+    eventually("its end is known", || setting.counts().closed.is_none() && setting.counts().held.is_zero());
+}
+
 #[test]
 fn a_prepared_transaction_closes_the_cache_until_it_ends() {
     let Some(postgres) = super::setting::server_with(super::setting::TABLE, &["max_prepared_transactions=5"])
