@@ -1,13 +1,14 @@
 //! Replies in memory: found by their whole identity, dropped by their interval, and the least used ones by size.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_cache_protocol::IntervalTree;
 
 use super::results::Walked;
-use super::span::{ColumnId, Span, Touched};
+use super::span::{ColumnId, Span};
 
 /// What an entry takes beside its key and its reply, nearly: two maps, the tree and the queue.
 const OVERHEAD: usize = 340;
@@ -111,13 +112,10 @@ impl Entries {
         last
     }
 
-    /// Drops what a write touches, and returns how many there were.
-    pub(crate) fn drop_touched(&mut self, touched: &Touched) -> usize {
+    /// Drops what overlaps these intervals, and returns how many there were.
+    pub(crate) fn drop_touched(&mut self, spans: &[(ColumnId, Span)]) -> usize {
         let before = self.len();
-        if touched.is_all {
-            self.clear();
-        }
-        for (column, span) in &touched.spans {
+        for (column, span) in spans {
             let interval = span.interval();
             let numbers: Vec<u64> =
                 self.trees[*column].overlapping(&interval).map(|entry| entry.value).collect();
@@ -126,9 +124,11 @@ impl Entries {
         before - self.len()
     }
 
-    pub(crate) fn clear(&mut self) {
-        let next = self.next;
-        *self = Self { next, ..Self::new(self.trees.len(), self.max_bytes) };
+    /// Drops all, and returns it: to free it takes as long as there are many.
+    #[must_use]
+    pub(crate) fn clear(&mut self) -> Self {
+        let empty = Self { next: self.next, ..Self::new(self.trees.len(), self.max_bytes) };
+        mem::replace(self, empty)
     }
 
     /// Makes room for columns up to this number of them.
@@ -199,8 +199,8 @@ mod tests {
         entries.insert(key(number), (column, Span { low, high }), Arc::from([number; 20]), about());
     }
 
-    fn touching(column: ColumnId, low: i64, high: i64) -> Touched {
-        Touched { spans: vec![(column, Span { low, high })], ..Touched::default() }
+    fn touching(column: ColumnId, low: i64, high: i64) -> [(ColumnId, Span); 1] {
+        [(column, Span { low, high })]
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(entries.drop_touched(&touching(0, 25, 30)), 2);
         assert!(entries.get(&key(2)).is_none() && entries.get(&key(3)).is_none());
         assert!(entries.get(&key(1)).is_some() && entries.get(&key(4)).is_some());
-        assert_eq!(entries.drop_touched(&Touched::unknown()), 2);
+        assert_eq!(entries.clear().len(), 2);
         assert_eq!((entries.len(), entries.bytes()), (0, 0));
     }
 

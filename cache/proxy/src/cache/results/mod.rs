@@ -25,6 +25,7 @@ mod watched;
 
 use std::collections::HashMap;
 use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -81,9 +82,19 @@ pub(crate) struct Results {
     flaw: Option<Flaw>,
 }
 
+/// The lock. Entries that were dropped all at once are freed after it is released: a hit does not wait for that.
+#[derive(Debug)]
+struct Locked<'r> {
+    // Fields are dropped in this order.
+    state: MutexGuard<'r, State>,
+    freed: Vec<Entries>,
+}
+
 #[derive(Debug)]
 struct State {
     entries: Entries,
+    /// Entries that were dropped under this lock.
+    freed: Vec<Entries>,
     holds: HashMap<u64, Held>,
     /// Those that are doubted are among the holds, too.
     views: HashMap<u64, View>,
@@ -114,6 +125,7 @@ impl Results {
     pub(crate) fn new(column_count: usize, max_bytes: usize) -> Self {
         let state = State {
             entries: Entries::new(column_count, max_bytes),
+            freed: Vec::new(),
             holds: HashMap::new(),
             views: HashMap::new(),
             is_certain: false,
@@ -186,7 +198,8 @@ impl Results {
         if self.flaw == Some(Flaw::NoHold) {
             return (Hold(number), 0);
         }
-        let dropped = state.entries.drop_touched(&touched);
+        let dropped =
+            if touched.is_all { state.clear_entries() } else { state.entries.drop_touched(&touched.spans) };
         let keeps_tickets = self.keeps_tickets();
         state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
         state.watched.retain(|_, (column, span)| !touched.overlaps(*column, *span));
@@ -332,8 +345,28 @@ impl Results {
         (state.entries.len(), state.entries.bytes())
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Locked<'_> {
+        Locked { state: self.state.lock().unwrap_or_else(PoisonError::into_inner), freed: Vec::new() }
+    }
+}
+
+impl Deref for Locked<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        mem::swap(&mut self.freed, &mut self.state.freed);
     }
 }
 
@@ -404,8 +437,16 @@ impl State {
         false
     }
 
+    /// Drops all entries, and returns how many there were.
+    fn clear_entries(&mut self) -> usize {
+        let cleared = self.entries.clear();
+        let count = cleared.len();
+        self.freed.push(cleared);
+        count
+    }
+
     fn clear(&mut self) {
-        self.entries.clear();
+        self.clear_entries();
         self.tickets.clear();
         self.watched.clear();
     }

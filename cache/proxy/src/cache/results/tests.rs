@@ -200,6 +200,17 @@ fn a_closed_cache_is_empty() {
     assert!(results.get(KEY).is_none() && !fill(&results, &ticket) && results.size() == (0, 0));
 }
 
+#[test]
+fn dropped_entries_are_freed_after_the_lock() {
+    let results = filled();
+    let (reply, _) = results.get(KEY).unwrap();
+    let mut state = results.lock();
+    state.clear();
+    assert_eq!((state.entries.len(), Arc::strong_count(&reply)), (0, 2));
+    drop(state);
+    assert_eq!(Arc::strong_count(&reply), 1);
+}
+
 /// What the server says while a write is under way may be either state.
 #[test]
 fn a_watch_ends_with_a_write_to_its_interval() {
