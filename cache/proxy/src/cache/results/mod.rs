@@ -248,14 +248,17 @@ impl Results {
         self.lock().doubts.iter().map(|(pid, _)| *pid).collect()
     }
 
-    /// These server processes have ended: what they have not committed they never will.
-    pub(crate) fn settle(&self, ended: &[i32]) {
+    /// These server processes have ended: what they have not committed they never will. Says whether nothing is shown until the
+    /// catalogue was checked.
+    pub(crate) fn settle(&self, ended: &[i32]) -> bool {
         let mut state = self.lock();
         let settled: Vec<Hold> =
             state.doubts.extract_if(.., |(pid, _)| ended.contains(pid)).map(|(_, hold)| hold).collect();
+        let mut must_check = false;
         for hold in settled {
-            state.release(hold);
+            must_check |= state.release(hold);
         }
+        must_check
     }
 
     /// Nothing is shown until a check of the catalogue that begins from now on has succeeded.

@@ -308,7 +308,10 @@ impl Watcher {
         }
         let alive: HashSet<i32> = facts.iter().filter_map(|[_, pid, ..]| pid.parse().ok()).collect();
         let ended: Vec<i32> = doubted.into_iter().filter(|pid| !alive.contains(pid)).collect();
-        cache.results.settle(&ended);
+        if cache.results.settle(&ended) {
+            // The catalogue is read with the next look.
+            cache.wake.notify_one();
+        }
         let mut processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
         let past: Vec<(i32, &str)> = facts.iter().filter_map(|fact| past(fact, &processes)).collect();
         let is_own = |pid: &&i32| processes.serving.contains(pid) || processes.left.contains(pid);
