@@ -48,6 +48,8 @@ struct Column {
     repeated: u64,
     spared: u64,
     spared_time: Duration,
+    /// Writes that have touched every value.
+    whole_writes: u64,
     /// What a cache would know of the statements that were asked, by their texts and values.
     results: HashMap<u64, Known>,
 }
@@ -55,8 +57,8 @@ struct Column {
 #[derive(Debug)]
 struct Known {
     interval: Interval,
-    /// Whether no write has touched it since.
-    is_held: bool,
+    /// The column's `whole_writes` when it was asked for last; none once a write to its interval has come since.
+    held_since: Option<u64>,
 }
 
 impl Learned {
@@ -161,22 +163,27 @@ impl Column {
         self.time += elapsed;
         if let Some(known) = self.results.get_mut(&identity) {
             self.repeated += 1;
-            if known.is_held {
+            if known.held_since == Some(self.whole_writes) {
                 self.spared += 1;
                 self.spared_time += elapsed.saturating_sub(HIT);
             }
-            known.is_held = true;
+            known.held_since = Some(self.whole_writes);
             return;
         }
         if self.results.len() >= MAX_RESULTS {
             self.results.clear();
         }
-        self.results.insert(identity, Known { interval, is_held: true });
+        self.results.insert(identity, Known { interval, held_since: Some(self.whole_writes) });
     }
 
     fn write(&mut self, touched: &Interval) {
-        for known in self.results.values_mut() {
-            known.is_held &= !known.interval.overlaps(touched);
+        if *touched == Interval::All {
+            // Most writes that are not bounded are these, and there may be thousands a second.
+            self.whole_writes += 1;
+            return;
+        }
+        for known in self.results.values_mut().filter(|known| known.interval.overlaps(touched)) {
+            known.held_since = None;
         }
     }
 

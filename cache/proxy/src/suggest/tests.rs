@@ -57,6 +57,16 @@ fn writes_of_unknown_intervals_take_everything() {
 }
 
 #[test]
+fn a_result_is_held_again_after_a_write_to_everything() {
+    let (read, other) = ("SELECT * FROM t WHERE a = 1", "SELECT * FROM t WHERE a = 2");
+    let (everything, one) = ("TRUNCATE t", "DELETE FROM t WHERE a = 1");
+    let all = learned(&[
+        read, other, everything, read, read, one, read, other, other, everything, everything, other,
+    ]);
+    assert_eq!(all.iter().map(numbers).collect::<Vec<_>>(), [("a", 8, 6, 2, 4)]);
+}
+
+#[test]
 fn numbers_that_are_no_integers_have_an_order() {
     let read = "SELECT * FROM t WHERE a >= 1.50 AND a < 3";
     let cases = [
