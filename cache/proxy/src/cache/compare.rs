@@ -20,6 +20,9 @@ pub(crate) enum Verdict {
 /// Types of which equal values have equal bytes: truth values, integers, texts by their bytes, moments, UUIDs.
 const EXACT: [u32; 11] = [16, 17, 20, 21, 23, 25, 1_043, 1_082, 1_114, 1_184, 2_950];
 
+/// Those of them that are compared by a collation.
+const TEXTS: [u32; 2] = [25, 1_043];
+
 /// A reply in its parts.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Reply<'b> {
@@ -28,8 +31,9 @@ struct Reply<'b> {
     tag: Option<&'b [u8]>,
 }
 
-/// Compares a reply that was kept with the server's, both as messages from the description to the tag.
-pub(crate) fn compare(kept: &[u8], answered: &[u8], freedom: Freedom) -> Verdict {
+/// Compares a reply that was kept with the server's, both as messages from the description to the tag. `has_loose_texts` if its
+/// table has texts of which equal ones may have other bytes.
+pub(crate) fn compare(kept: &[u8], answered: &[u8], freedom: Freedom, has_loose_texts: bool) -> Verdict {
     if kept == answered {
         return Verdict::Equal;
     }
@@ -47,7 +51,7 @@ pub(crate) fn compare(kept: &[u8], answered: &[u8], freedom: Freedom) -> Verdict
         Freedom { is_ordered: false, .. } if has_same_rows => Verdict::Equal,
         _ if has_same_rows => Verdict::Uncertain("rows that may be equal in the order have changed places"),
         Freedom { is_limited: true, .. } => Verdict::Uncertain("LIMIT or OFFSET may have taken other rows"),
-        Freedom { is_grouped: true, .. } if !kept.is_exact() => {
+        Freedom { is_grouped: true, .. } if !kept.is_exact(has_loose_texts) => {
             Verdict::Uncertain("one of several equal values may have been shown")
         }
         _ => Verdict::Different("rows are others"),
@@ -89,10 +93,9 @@ impl<'b> Reply<'b> {
     }
 
     /// Whether equal values of all its columns have equal bytes.
-    fn is_exact(&self) -> bool {
-        self.description
-            .and_then(types)
-            .is_some_and(|types| types.iter().all(|number| EXACT.contains(number)))
+    fn is_exact(&self, has_loose_texts: bool) -> bool {
+        let is_exact = |number: &u32| EXACT.contains(number) && !(has_loose_texts && TEXTS.contains(number));
+        self.description.and_then(types).is_some_and(|types| types.iter().all(is_exact))
     }
 }
 
@@ -131,7 +134,7 @@ mod tests {
     }
 
     fn verdict(kept: &[&str], answered: &[&str], freedom: Freedom) -> Verdict {
-        compare(&reply(23, kept), &reply(23, answered), freedom)
+        compare(&reply(23, kept), &reply(23, answered), freedom, false)
     }
 
     fn is_different(verdict: Verdict) -> bool {
@@ -148,7 +151,7 @@ mod tests {
         for answered in [&["a", "c"][..], &["a"], &["a", "b", "b"], &["a", "a"], &[]] {
             assert!(is_different(verdict(&["a", "b"], answered, PLAIN)), "{answered:?}");
         }
-        assert!(is_different(compare(&reply(23, &[]), &reply(20, &[]), PLAIN)), "columns");
+        assert!(is_different(compare(&reply(23, &[]), &reply(20, &[]), PLAIN, false)), "columns");
     }
 
     #[test]
@@ -167,11 +170,19 @@ mod tests {
     #[test]
     fn equal_values_of_exact_types_alone_have_equal_bytes() {
         let grouped = Freedom { is_grouped: true, ..PLAIN };
-        assert!(is_different(compare(&reply(23, &["a"]), &reply(23, &["b"]), grouped)));
-        assert!(is_uncertain(compare(&reply(1_700, &["a"]), &reply(1_700, &["b"]), grouped)));
-        assert!(is_different(compare(&reply(1_700, &["a"]), &reply(1_700, &["b"]), PLAIN)));
+        assert!(is_different(compare(&reply(23, &["a"]), &reply(23, &["b"]), grouped, false)));
+        assert!(is_uncertain(compare(&reply(1_700, &["a"]), &reply(1_700, &["b"]), grouped, false)));
+        assert!(is_different(compare(&reply(1_700, &["a"]), &reply(1_700, &["b"]), PLAIN, false)));
+        for (number, is_loose) in [(25, true), (1_043, true), (23, false)] {
+            let compared = |freedom| compare(&reply(number, &["a"]), &reply(number, &["A"]), freedom, true);
+            assert_eq!(is_uncertain(compared(grouped)), is_loose, "{number}");
+            assert!(is_different(compared(PLAIN)), "{number}");
+        }
         let without = |row: &str| [message(b'D', row.as_bytes()), message(b'C', b"SELECT 1\0")].concat();
-        assert!(is_uncertain(compare(&without("a"), &without("b"), grouped)), "its types are not known");
+        assert!(
+            is_uncertain(compare(&without("a"), &without("b"), grouped, false)),
+            "its types are not known"
+        );
     }
 
     #[test]
@@ -187,9 +198,9 @@ mod tests {
     fn what_is_no_reply_is_not_compared() {
         let whole = reply(23, &["a"]);
         for end in 1..whole.len() {
-            assert!(!matches!(compare(&whole, &whole[..end], PLAIN), Verdict::Equal), "{end}");
+            assert!(!matches!(compare(&whole, &whole[..end], PLAIN, false), Verdict::Equal), "{end}");
         }
-        assert!(is_uncertain(compare(&whole, b"N\0\0\0\x04", PLAIN)));
-        assert!(is_uncertain(compare(&whole, b"D\0\0\0\x01x", PLAIN)));
+        assert!(is_uncertain(compare(&whole, b"N\0\0\0\x04", PLAIN, false)));
+        assert!(is_uncertain(compare(&whole, b"D\0\0\0\x01x", PLAIN, false)));
     }
 }

@@ -334,6 +334,11 @@ impl Cache {
         }
     }
 
+    /// Whether the table of what would have been shown has texts of which equal ones may have other bytes.
+    pub(crate) fn has_loose_texts(&self, comparison: &Comparison) -> bool {
+        self.reading().catalogue.has_loose_texts(comparison.would_be.column)
+    }
+
     /// The server has answered what would have been shown, and everything is held that it may have shown beside it.
     pub(crate) fn compared(&self, comparison: &Comparison, verdict: Verdict, answered: (usize, Instant)) {
         let Some(shadow) = &self.shadow else { return };

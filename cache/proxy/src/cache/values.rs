@@ -177,7 +177,7 @@ pub(crate) fn printed(text: &str, kind: Kind) -> Option<i64> {
         Kind::Numeric(_) => Numeric::read(text).as_ref().map(Numeric::place),
         Kind::Text(texts) => Some(text_value(text.as_bytes(), texts)),
         Kind::Uuid => uuid(text.as_bytes()),
-        Kind::Bool | Kind::Shown | Kind::Other => None,
+        Kind::Bool | Kind::LooseText | Kind::Shown | Kind::Other => None,
     }
 }
 

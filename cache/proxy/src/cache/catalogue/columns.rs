@@ -43,6 +43,8 @@ pub(crate) enum Kind {
     /// `text` or `varchar` of which equal values have equal bytes.
     Text(Texts),
     Uuid,
+    /// `text` or `varchar` under a collation that is not deterministic: shown, and never compared. Equal values may have other bytes.
+    LooseText,
     /// Shown, and never compared.
     Shown,
     /// Neither.
@@ -63,6 +65,7 @@ impl Kind {
             25 | 1_043 if is_deterministic || is_bytewise => {
                 Self::Text(Texts { is_bytewise, max_chars: max_chars(modifier) })
             }
+            25 | 1_043 => Self::LooseText,
             2_950 => Self::Uuid,
             NUMERIC => Self::Numeric(scale(modifier)),
             other if SHOWN.contains(&other) => Self::Shown,

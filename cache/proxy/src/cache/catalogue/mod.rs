@@ -241,6 +241,13 @@ impl Catalogue {
         })
     }
 
+    /// Whether the table of a registered column has texts of which equal ones may have other bytes.
+    pub(super) fn has_loose_texts(&self, column: ColumnId) -> bool {
+        let is_of = |table: &&Table| table.registered.iter().any(|(_, number)| *number == column);
+        let table = self.tables.values().find(is_of);
+        table.is_some_and(|table| table.columns.values().any(|kind| *kind == Kind::LooseText))
+    }
+
     /// The registered table of this name.
     pub(super) fn registered_table(&self, schema: &str, table: &str) -> Option<&Table> {
         self.tables.get(&(schema.to_owned(), table.to_owned()))
@@ -343,10 +350,13 @@ fn kind_of(number: &str, about: &str) -> Kind {
     let about: Vec<bool> = about.split(' ').map(|word| word == "true").collect();
     match (number.parse(), &about[..]) {
         // A generated column is shown like any other, and bounds nothing.
-        (Ok(number), [true, ..]) => match Kind::of(number, Traits::default()) {
-            Kind::Other => Kind::Other,
-            _ => Kind::Shown,
-        },
+        (Ok(number), [true, about @ ..]) => {
+            let is_deterministic = about.first() == Some(&true);
+            match Kind::of(number, Traits { is_deterministic, ..Traits::default() }) {
+                kind @ (Kind::Other | Kind::LooseText) => kind,
+                _ => Kind::Shown,
+            }
+        }
         (Ok(number), &[false, is_deterministic, is_bytewise]) => {
             modifier.parse().map_or(Kind::Other, |modifier| {
                 Kind::of(number, Traits { is_deterministic, modifier, is_bytewise })
@@ -407,6 +417,19 @@ mod tests {
         assert_eq!(meant(None, "orders", &["pg_catalog", "first", "shop"]), 'u');
         assert_eq!(meant(None, "orders", &["pg_catalog", "public"]), 'u');
         assert_eq!(meant(None, "logs", &["public"]), 'i');
+    }
+
+    #[test]
+    fn texts_of_loose_collations_are_shown_and_never_compared() {
+        for (about, kind) in [
+            ("false false false -1", Kind::LooseText),
+            ("true false false -1", Kind::LooseText),
+            ("true true false -1", Kind::Shown),
+        ] {
+            assert_eq!(kind_of("25", about), kind, "{about}");
+        }
+        assert!(matches!(kind_of("1043", "false true false -1"), Kind::Text(_)));
+        assert_eq!(kind_of("114", "false false false -1"), Kind::Shown, "json");
     }
 
     #[test]

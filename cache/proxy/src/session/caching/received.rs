@@ -130,7 +130,8 @@ impl Session<'_> {
             }
             Some(Capture { purpose: Purpose::Compare(comparison), reply, begun, .. }) => {
                 let Statement::Read(read) = &comparison.plan.statement else { return };
-                let verdict = compare(&comparison.would_be.reply, &reply, read.freedom);
+                let has_loose_texts = self.cache.has_loose_texts(&comparison);
+                let verdict = compare(&comparison.would_be.reply, &reply, read.freedom, has_loose_texts);
                 self.compared(comparison, verdict, (reply.len(), begun));
             }
             None => {}
