@@ -195,4 +195,4 @@ ORDER BY 1, 2, 3, 4, 5, 6";
 pub(in crate::cache) const ACTIVITY: &str = "
 SELECT 'process', pid::text, coalesce(usename::text, ''), (datid IS NOT DISTINCT FROM (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()))::text,
     coalesce(leader_pid::text, ''), '' FROM pg_catalog.pg_stat_activity WHERE pid <> pg_backend_pid()
-UNION ALL SELECT 'prepared', '', '', '', '', '' FROM pg_catalog.pg_prepared_xacts WHERE database = current_database()";
+UNION ALL SELECT 'prepared', gid, owner::text, '', '', '' FROM pg_catalog.pg_prepared_xacts WHERE database = current_database()";

@@ -32,6 +32,7 @@ const RETRY: Duration = Duration::from_millis(500);
 pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Log>) {
     // Nothing is kept that was read before a stream has begun.
     let mut everything = Some(hold_everything(&cache));
+    let mut last = String::new();
     loop {
         let mut held = Held::default();
         let why = match Follower::open(&url, &cache, &log).await {
@@ -46,11 +47,13 @@ pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Lo
             everything.get_or_insert_with(|| hold_everything(&cache));
         }
         held.all().for_each(|hold| cache.release(hold));
-        let problem = Some(why.to_string());
-        if log.problem() != problem {
+        let problem = why.to_string();
+        let was_read = log.problem().is_none();
+        if was_read || last != problem {
             tracing::warn!(%why, "the log of the database is not read");
         }
-        log.set_problem(problem);
+        log.set_problem(Some(problem.clone()));
+        last = problem;
         sleep(RETRY).await;
     }
 }
@@ -75,7 +78,7 @@ struct Follower<'c> {
 
 impl<'c> Follower<'c> {
     async fn open(url: &str, cache: &'c Cache, log: &'c Log) -> Result<Self> {
-        let stream = Stream::open(&Account::read(url)?).await?;
+        let stream = Stream::open(&Account::read(url)?, log).await?;
         let control = Control::open(url, stream.slot()).await?;
         Ok(Self { cache, log, control, stream, changes: Changes::default(), begun: 0, held: Held::default() })
     }
@@ -108,6 +111,7 @@ impl<'c> Follower<'c> {
     /// Waits until reads show everything that was committed before the slot was made: it may have been in the log already and
     /// among the running transactions still.
     async fn begin(&mut self) -> Result<()> {
+        self.log.waits("reads do not show yet what was committed before the log is read");
         let newest = self.control.newest().await?;
         loop {
             let (_, snapshot) = self.place().await?;

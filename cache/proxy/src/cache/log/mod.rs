@@ -136,6 +136,11 @@ impl Log {
         self.state.send_modify(|state| state.done = round);
     }
 
+    /// Why it is not read yet.
+    fn waits(&self, why: &str) {
+        self.set_problem(Some(why.to_owned()));
+    }
+
     fn set_problem(&self, problem: Option<String>) {
         self.state.send_modify(|state| state.problem = problem);
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use lacuna_base::{Error, Result};
 use tokio::time::timeout;
 
+use super::Log;
 use super::account::Account;
 use super::login::{self, broken, log_in, malformed, refused, until_ready};
 use crate::connection::Connection;
@@ -58,16 +59,17 @@ pub(super) enum Item {
 }
 
 impl Stream {
-    /// Connects, and makes a slot: every transaction that commits from now on will be in its stream.
+    /// Connects, and makes a slot: every transaction that commits from now on will be in its stream. Says to `log` that it waits.
     ///
     /// # Errors
     /// `Unavailable` with what the server says.
-    pub(super) async fn open(account: &Account) -> Result<Self> {
+    pub(super) async fn open(account: &Account, log: &Log) -> Result<Self> {
         let connector = Connector::new(account.upstream.clone().checked()?, PATIENCE)?;
         let mut connection = connector.connect().await.map_err(broken)?;
         let in_time = |_| Error::unavailable("the database does not answer a login for its log");
         timeout(PATIENCE, log_in(&mut connection, account)).await.map_err(in_time)??;
         let slot = name()?;
+        log.waits("a slot in the log waits for open transactions to end");
         let make =
             format!("CREATE_REPLICATION_SLOT \"{slot}\" TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT\0");
         login::send(&mut connection, &wire::message(b'Q', make.as_bytes())).await?;

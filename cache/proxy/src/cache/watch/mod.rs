@@ -11,7 +11,7 @@
 
 mod register;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,6 +40,13 @@ const CLOSED: Duration = Duration::from_millis(50);
 const RENEWAL_MS: u64 = 900;
 /// Looks after which the catalogue is read again.
 const LOOKS_A_READING: u32 = 4;
+
+/// The server process of the oldest transaction with a number, and its role.
+const OLDEST: &str = "SELECT pid::text, coalesce(usename::text, '') FROM pg_catalog.pg_stat_activity \
+    WHERE backend_xid IS NOT NULL ORDER BY pg_catalog.age(backend_xid) DESC LIMIT 1";
+
+/// Sessions past the proxy: the role of each server process.
+type Sessions = BTreeMap<i32, String>;
 
 /// Watches until it is dropped.
 #[derive(Debug)]
@@ -72,8 +79,8 @@ struct Tables {
 /// What two looks have in common.
 #[derive(Debug, Default)]
 struct Looked {
-    /// Processes past the proxy at the last look.
-    suspects: HashSet<i32>,
+    /// Sessions past the proxy at the last look.
+    suspects: Sessions,
     /// Looks until the catalogue is read.
     until_reading: u32,
     /// How long the last reading took.
@@ -209,7 +216,7 @@ impl Watcher {
             let is_next_due = cache.results.open(check, renewed_ms + TableClaims::LEASE_MS) || has_more;
             looked.until_reading = if is_next_due { 0 } else { LOOKS_A_READING };
         } else if cache.results.closed().is_some() {
-            return Err(past_the_proxy(looked.suspects.len()));
+            return Err(past_the_proxy(&looked.suspects));
         }
         Ok(())
     }
@@ -278,12 +285,24 @@ impl Watcher {
             is_open
         });
         if looked.newest.is_some_and(|newest| oldest <= newest) {
-            return Err(Error::unavailable(
-                "a transaction is open that began before the rights were what they are: the cache begins when it has ended",
-            ));
+            let whose = self.oldest_process().await?;
+            return Err(Error::unavailable(format!(
+                "a transaction is open that began before the rights were what they are{whose}: the cache begins when it has ended"
+            )));
         }
         looked.newest = None;
         Ok(())
+    }
+
+    /// Whose transaction is the oldest one, for people, if that is known.
+    async fn oldest_process(&self) -> Result<String> {
+        let rows = self.claims.rows(&Statement::new(OLDEST)).await?;
+        Ok(match rows.first().map(Vec::as_slice) {
+            Some([SqlValue::Text(pid), SqlValue::Text(role)]) => {
+                format!(" (server process {pid} of role {role})")
+            }
+            _ => String::new(),
+        })
     }
 
     async fn number(&self, question: &str) -> Result<u64> {
@@ -300,8 +319,10 @@ impl Watcher {
         let left = cache.processes.lock().unwrap_or_else(PoisonError::into_inner).left.clone();
         let rows = self.claims.rows(&Statement::new(catalogue::ACTIVITY)).await?;
         let facts = catalogue::facts(rows)?;
-        if facts.iter().any(|[kind, ..]| kind == "prepared") {
-            return Err(Error::unavailable("a prepared transaction waits for its end"));
+        if let Some([_, gid, owner, ..]) = facts.iter().find(|[kind, ..]| kind == "prepared") {
+            return Err(Error::unavailable(format!(
+                "a prepared transaction waits for its end: {gid:?} of role {owner}"
+            )));
         }
         if let Some(guard) = &self.guard {
             guard.check().await?;
@@ -314,8 +335,9 @@ impl Watcher {
         }
         let mut processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
         let past: Vec<(i32, &str)> = facts.iter().filter_map(|fact| past(fact, &processes)).collect();
-        let is_own = |pid: &&i32| processes.serving.contains(pid) || processes.left.contains(pid);
-        let ended_unseen = looked.suspects.iter().filter(|pid| !alive.contains(pid) && !is_own(pid)).count();
+        let is_own = |pid: &i32| processes.serving.contains(pid) || processes.left.contains(pid);
+        let mut ended_unseen = looked.suspects.clone();
+        ended_unseen.retain(|pid, _| !alive.contains(pid) && !is_own(pid));
         processes.left.retain(|pid| alive.contains(pid) || !left.contains(pid));
         drop(processes);
         looked.former.retain(|pid| alive.contains(pid));
@@ -325,14 +347,15 @@ impl Watcher {
         looked.former.extend(past.iter().filter(|(_, role)| is_gone(role)).map(|(pid, _)| *pid));
         let writers = &cache.reading().catalogue.writers;
         let may_write = |pid: &i32, role: &str| writers.contains(role) || looked.former.contains(pid);
-        let foreign: HashSet<i32> =
-            past.iter().filter(|(pid, role)| may_write(pid, role)).map(|(pid, _)| *pid).collect();
-        let again = foreign.intersection(&looked.suspects).count();
+        let writing = past.iter().filter(|(pid, role)| may_write(pid, role));
+        let foreign: Sessions = writing.map(|(pid, role)| (*pid, (*role).to_owned())).collect();
+        let mut again = foreign.clone();
+        again.retain(|pid, _| looked.suspects.contains_key(pid));
         looked.suspects = foreign;
-        match (again, ended_unseen) {
-            (0, 0) => Ok(()),
-            (0, ended) => Err(past_the_proxy(ended)),
-            (again, _) => Err(past_the_proxy(again)),
+        match (again.is_empty(), ended_unseen.is_empty()) {
+            (true, true) => Ok(()),
+            (true, false) => Err(past_the_proxy(&ended_unseen)),
+            (false, _) => Err(past_the_proxy(&again)),
         }
     }
 }
@@ -346,8 +369,13 @@ fn past<'f>(fact: &'f Fact, processes: &Processes) -> Option<(i32, &'f str)> {
     if is_here == "true" && !is_own(pid) && !is_own(leader) { Some((pid.parse().ok()?, role)) } else { None }
 }
 
-fn past_the_proxy(count: usize) -> Error {
+fn past_the_proxy(sessions: &Sessions) -> Error {
+    let count = sessions.len();
+    let first = sessions.iter().next();
+    let first =
+        first.map_or_else(String::new, |(pid, role)| format!(": server process {pid} of role {role}"));
+    let others = if count > 1 { " and others" } else { "" };
     Error::unavailable(format!(
-        "{count} sessions of roles that may write registered tables are connected to the database past the proxy"
+        "{count} sessions of roles that may write registered tables are connected to the database past the proxy{first}{others}"
     ))
 }

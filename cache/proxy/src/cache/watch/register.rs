@@ -6,14 +6,13 @@
 //! were not known to touch it have ended. With the log, the column is held besides until reads show what came of it before, and
 //! with rights until the transactions of before have ended.
 
-use std::collections::HashSet;
 use std::sync::PoisonError;
 use std::time::Duration;
 
 use lacuna_cache::sql::Statement;
 use tokio::time::{sleep, timeout};
 
-use super::{Catalogue, LOOK, Watcher, catalogue, past, past_the_proxy};
+use super::{Catalogue, LOOK, Sessions, Watcher, catalogue, past, past_the_proxy};
 use crate::cache::registered::Registered;
 use crate::cache::settings::Past;
 use crate::cache::span::{Span, Touched};
@@ -82,7 +81,7 @@ impl Watcher {
             Past::Rights if cache.remembers_writers() => Some(self.newest().await.map_err(said)?),
             _ => None,
         };
-        self.has_no_stranger(cache, &catalogue).await?;
+        self.has_no_writer_past(cache, &catalogue).await?;
         if before.tables().all(|known| known != (schema, table)) {
             let claim = timeout(CLAIM, self.claim(schema, table)).await;
             claim
@@ -118,22 +117,24 @@ impl Watcher {
 
     /// A session past the proxy that could write the table would close the cache. One that begins is seen before its number
     /// is known here: only one that two looks have found counts.
-    async fn has_no_stranger(&self, cache: &Cache, catalogue: &Catalogue) -> Result<(), String> {
-        let first = self.strangers(cache, catalogue).await?;
+    async fn has_no_writer_past(&self, cache: &Cache, catalogue: &Catalogue) -> Result<(), String> {
+        let first = self.writers_past(cache, catalogue).await?;
         if first.is_empty() {
             return Ok(());
         }
         sleep(LOOK).await;
-        let again = self.strangers(cache, catalogue).await?.intersection(&first).count();
-        if again > 0 { Err(past_the_proxy(again).to_string()) } else { Ok(()) }
+        let mut again = self.writers_past(cache, catalogue).await?;
+        again.retain(|pid, _| first.contains_key(pid));
+        if again.is_empty() { Ok(()) } else { Err(past_the_proxy(&again).to_string()) }
     }
 
-    async fn strangers(&self, cache: &Cache, catalogue: &Catalogue) -> Result<HashSet<i32>, String> {
+    async fn writers_past(&self, cache: &Cache, catalogue: &Catalogue) -> Result<Sessions, String> {
         let rows = self.claims.rows(&Statement::new(catalogue::ACTIVITY)).await.map_err(said)?;
         let facts = catalogue::facts(rows).map_err(said)?;
         let processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
         let past = facts.iter().filter_map(|fact| past(fact, &processes));
-        Ok(past.filter(|(_, role)| catalogue.writers.contains(*role)).map(|(pid, _)| pid).collect())
+        let writers = past.filter(|(_, role)| catalogue.writers.contains(*role));
+        Ok(writers.map(|(pid, role)| (pid, role.to_owned())).collect())
     }
 }
 

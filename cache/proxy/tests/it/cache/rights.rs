@@ -111,9 +111,10 @@ fn a_right_that_is_granted_closes_the_cache_until_it_is_taken_back() {
 #[test]
 fn a_session_past_the_proxy_closes_the_cache() {
     let Some(setting) = Setting::start() else { return };
-    let stranger = login(setting.server_port(), "postgres", &[]);
-    setting.closes("past the proxy");
-    drop(stranger);
+    let mut past = login(setting.server_port(), "postgres", &[]);
+    let pid = ask(&mut past, "SELECT pg_backend_pid()").unwrap();
+    setting.closes(&format!("past the proxy: server process {pid} of role postgres"));
+    drop(past);
     setting.opens();
     let _harmless = login(setting.server_port(), "reader", &[]);
     std::thread::sleep(Duration::from_millis(1_200));
@@ -229,7 +230,10 @@ fn what_was_written_by_a_right_that_is_gone_is_waited_for() {
     }) else {
         return;
     };
-    setting.closes("a transaction is open that began before the rights were what they are");
+    let pid = ask(&mut bob, "SELECT pg_backend_pid()").unwrap();
+    setting.closes(&format!(
+        "a transaction is open that began before the rights were what they are (server process {pid} of role bob)"
+    ));
     let mut reader = setting.session();
     assert_eq!(ask(&mut reader, READ).as_deref(), Some("n7"));
     run(&mut bob, "COMMIT");

@@ -311,7 +311,7 @@ fn a_prepared_transaction_closes_the_cache_until_it_ends() {
         run(&mut writer, step);
     }
     is(&setting, &mut reader, ("n7", false));
-    setting.closes("prepared transaction");
+    setting.closes("a prepared transaction waits for its end: \"two\" of role postgres");
     is(&setting, &mut reader, ("n7", false));
     run(&mut writer, "COMMIT PREPARED 'two'");
     is(&setting, &mut reader, ("new", false));
