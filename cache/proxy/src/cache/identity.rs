@@ -40,7 +40,8 @@ pub(crate) struct Answer {
     session_user: String,
     current_user: String,
     database: String,
-    started: String,
+    /// When its server was started.
+    pub(super) started: String,
     pub(crate) searched: Vec<String>,
     settings: String,
     /// Names of statements that were prepared by messages, a line each.

@@ -7,7 +7,7 @@
 //! | `plans.rs`, `values.rs`, `effect.rs` | what a statement with its values does |
 //! | `shadow.rs`, `compare.rs` | what would have been shown beside what the server says |
 //! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |
-//! | `identity.rs` | whose session it is, and in which settings |
+//! | `identity.rs`, `starts.rs` | whose session it is, in which settings, and at which server |
 //! | `guard.rs` | triggers by which writes past the proxy fail |
 //! | `log/` | writes past the proxy, as the log of the database has them |
 //! | `auto.rs`, `watch/register.rs` | columns that are registered while it runs |
@@ -40,6 +40,7 @@ mod shadow;
 mod shown;
 mod span;
 mod sql_names;
+mod starts;
 mod status;
 mod values;
 mod watch;
@@ -82,6 +83,7 @@ pub use settings::Flaw;
 pub(crate) use shadow::{Comparison, Shadow};
 pub use shadow::{Difference, ShadowCounts};
 pub(crate) use span::Touched;
+use starts::Starts;
 pub use status::{CacheStatus, ColumnStatus, HotRange, Segment};
 pub(crate) use watch::Watch;
 
@@ -108,6 +110,7 @@ pub(crate) struct Cache {
     /// Longest reply that is kept.
     pub(crate) max_reply: usize,
     identities: Identities,
+    starts: Starts,
     catalogue: RwLock<Reading>,
     /// Server processes of the proxy's own sessions, and those whose session has ended.
     processes: Mutex<Processes>,
@@ -185,6 +188,7 @@ impl Cache {
             max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
             identities: Identities::default(),
+            starts: Starts::default(),
             catalogue: RwLock::new(Reading {
                 number: 1,
                 surroundings: 1,
@@ -223,8 +227,14 @@ impl Cache {
         count(&self.counters.questions);
         let reading = self.reading();
         let found = self.identities.of(answer, &reading, self.has_roles());
-        if found == Err(NoIdentity::Start) {
-            self.distrust();
+        match &found {
+            Err(NoIdentity::Start) => {
+                self.starts.differ(&answer.started, &reading.catalogue.start.0);
+                self.distrust();
+            }
+            // Its server was not looked at.
+            Err(NoIdentity::Database) => {}
+            _ => self.starts.agree(),
         }
         found
     }
@@ -367,8 +377,13 @@ impl Cache {
 
     /// Why nothing is shown, if that is so.
     fn closed(&self, held: Option<Longest>) -> Option<String> {
-        let problem = || self.log.as_ref()?.problem();
-        self.results.closed().or_else(problem).or_else(|| held.and_then(holds_everything))
+        let reading = self.reading();
+        let of_log = || self.log.as_ref()?.problem();
+        let two_servers = self.starts.problem(&reading.catalogue.start.0, Instant::now());
+        two_servers
+            .or_else(|| self.results.closed())
+            .or_else(of_log)
+            .or_else(|| held.and_then(holds_everything))
     }
 
     pub(crate) fn counts(&self) -> CacheCounts {

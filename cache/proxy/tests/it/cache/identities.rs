@@ -1,7 +1,10 @@
 //! What could make the same statement give other bytes makes it another statement.
 
-use super::setting::{Setting, ask, run};
+use lacuna_proxy::Options;
+
+use super::setting::{Setting, TABLE, ask, run, runtime, server, settings};
 use crate::raw::{Raw, bind, close, error_field, execute, letters, message, parse, query, sync};
+use crate::world::eventually;
 
 const READ: &str = "SELECT day, price, note FROM orders WHERE customer = 7";
 const READ_NOTE: &str = "SELECT note FROM orders WHERE customer = 7";
@@ -64,6 +67,26 @@ fn whatever_changes_a_session_takes_it_out_until_it_is_asked() {
     assert!(!is_hit(&setting, &mut one));
     run(&mut one, "COMMIT");
     assert!(is_hit(&setting, &mut one));
+}
+
+/// Clients reach another server than the account.
+#[test]
+fn two_servers_are_named() {
+    let (Some(postgres), Some(other)) = (server(TABLE), server(TABLE)) else { return };
+    let runtime = runtime();
+    let options = Options::new(other.url().parse().unwrap());
+    let options = options.with_cache(settings(&postgres, "public.orders.customer"));
+    let proxy = runtime.block_on(options.start()).unwrap();
+    let setting = Setting { postgres, proxy: Some(proxy), runtime };
+    setting.opens();
+    let mut raw = setting.session();
+    setting.closes("--upstream and --account lead to two servers");
+    for _ in 0..3 {
+        assert_eq!(ask(&mut raw, READ_NOTE).as_deref(), Some("n7"));
+    }
+    assert_eq!(setting.counts().hits, 0);
+    drop(raw);
+    eventually("it is said no more", || setting.counts().closed.is_none());
 }
 
 #[test]
