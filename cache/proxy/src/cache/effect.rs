@@ -29,13 +29,13 @@ pub(crate) enum Effect {
 }
 
 /// `prepared` is the reading by which the server was given the text, if the session has searched the same schemas since;
-/// `searched` are these schemas, if they are known and names mean what they say.
+/// `searched` are these schemas if they are known and names mean what they say, and otherwise why not.
 pub(crate) fn effect(
     plan: &Plan,
     prepared: Option<ReadingMark>,
     values: &[u8],
     catalogue: &Catalogue,
-    searched: Option<&[String]>,
+    searched: Result<&[String], &str>,
 ) -> Effect {
     let of = |name: &Name| {
         searched
@@ -78,11 +78,11 @@ pub(crate) const CHANGED: &str = "its table, or what its session searches, was c
 const NO_TABLE: &str = "its table is no plain one, or the session may mean another";
 
 /// A statement without a reply that could be kept: it writes nothing, unless something of a user is among what it names.
-fn nothing(plan: &Plan, reason: &str, catalogue: &Catalogue, searched: Option<&[String]>) -> Effect {
-    let why = match catalogue.run_or_read_by(&plan.mentions) {
-        _ if searched.is_none() => Some("what its session means by a name is not known".to_owned()),
+fn nothing(plan: &Plan, reason: &str, catalogue: &Catalogue, searched: Result<&[String], &str>) -> Effect {
+    let why = match (searched, catalogue.run_or_read_by(&plan.mentions)) {
+        (Err(why), _) => Some(format!("what its session means by a name is not known: {why}")),
         _ if !plan.is_harmless => Some("what it runs is not known".to_owned()),
-        why => why,
+        (Ok(_), why) => why,
     };
     why.map_or_else(|| Effect::Nothing(reason.to_owned()), Effect::Unknown)
 }

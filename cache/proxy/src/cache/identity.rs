@@ -65,8 +65,8 @@ pub(crate) enum NoIdentity {
     Database,
     /// The server was started anew since the catalogue was read.
     Start,
-    /// Its statements could mean something else than their texts say.
-    Meaning,
+    /// Its statements could mean something else than their texts say, because of this.
+    Meaning(&'static str),
     /// Its transactions see another state than that of the last commit.
     Isolation,
 }
@@ -100,20 +100,32 @@ impl Answer {
         if self.started != *started {
             return Err(NoIdentity::Start);
         }
-        // PostgreSQL's own operators and functions come first, and there is no temporary table. Isolation is that of a
-        // statement, constants are read in one way, and names are bytes of UTF-8.
-        let holds = |setting: &str| self.settings.lines().any(|line| line == setting);
-        let is_plain = self.searched.first().is_some_and(|first| first == "pg_catalog")
-            && holds("standard_conforming_strings='on'")
-            && holds("client_encoding='UTF8'")
-            && holds("transform_null_equals='off'");
-        let is_committed = holds("default_transaction_isolation='read committed'")
-            || holds("default_transaction_isolation='read uncommitted'");
-        match (is_plain, is_committed) {
-            (true, true) => Ok(()),
-            (true, false) => Err(NoIdentity::Isolation),
-            (false, _) => Err(NoIdentity::Meaning),
+        // Isolation is that of a statement.
+        let is_committed = self.has("default_transaction_isolation='read committed'")
+            || self.has("default_transaction_isolation='read uncommitted'");
+        match (self.other_meaning(), is_committed) {
+            (None, true) => Ok(()),
+            (None, false) => Err(NoIdentity::Isolation),
+            (Some(why), _) => Err(NoIdentity::Meaning(why)),
         }
+    }
+
+    fn has(&self, setting: &str) -> bool {
+        self.settings.lines().any(|line| line == setting)
+    }
+
+    /// Why a text could mean something else, unless PostgreSQL's own operators and functions come first, there is no temporary
+    /// table, constants are read in one way, and names are bytes of UTF-8.
+    fn other_meaning(&self) -> Option<&'static str> {
+        let first = self.searched.first().map_or("", String::as_str);
+        let rules = [
+            (!first.starts_with("pg_temp_"), "it has temporary tables"),
+            (first == "pg_catalog", "pg_catalog is not the first schema that it searches"),
+            (self.has("standard_conforming_strings='on'"), "its standard_conforming_strings is off"),
+            (self.has("client_encoding='UTF8'"), "its client_encoding is not UTF8"),
+            (self.has("transform_null_equals='off'"), "its transform_null_equals is on"),
+        ];
+        rules.into_iter().find(|(holds, _)| !holds).map(|(_, why)| why)
     }
 
     /// All of it but the process, as one text. Lengths keep parts apart.
@@ -210,10 +222,17 @@ mod tests {
             |place: usize, value: &str| identity(|texts| texts[place] = value.to_owned()).unwrap_err();
         assert_eq!(refused(3, "other"), NoIdentity::Database);
         assert_eq!(refused(4, "midnight"), NoIdentity::Start);
-        assert_eq!(refused(5, "pg_temp_3\npg_catalog\npublic"), NoIdentity::Meaning);
-        assert_eq!(refused(5, "public\npg_catalog"), NoIdentity::Meaning);
-        for (from, to) in [("UTF8", "LATIN1"), ("strings='on", "strings='off")] {
-            assert_eq!(refused(6, &SETTINGS.replace(from, to)), NoIdentity::Meaning, "{to}");
+        let of_meaning = |place: usize, value: &str, why: &str| match refused(place, value) {
+            NoIdentity::Meaning(said) => assert!(said.contains(why), "{value}: {said}"),
+            other => panic!("{value}: {other:?}"),
+        };
+        of_meaning(5, "pg_temp_3\npg_catalog\npublic", "temporary tables");
+        of_meaning(5, "public\npg_catalog", "pg_catalog");
+        for (from, to, why) in [
+            ("UTF8", "LATIN1", "client_encoding"),
+            ("strings='on", "strings='off", "standard_conforming_strings"),
+        ] {
+            of_meaning(6, &SETTINGS.replace(from, to), why);
         }
         assert_eq!(refused(6, &SETTINGS.replace("read committed", "serializable")), NoIdentity::Isolation);
     }

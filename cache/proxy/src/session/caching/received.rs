@@ -1,7 +1,10 @@
 //! What the server sends: replies that are kept on their way, answers to the proxy's own messages, and the rest after them.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
+
+use tracing::warn;
 
 use super::Session;
 use super::capture::{Capture, Captured, Purpose};
@@ -238,7 +241,8 @@ impl Session<'_> {
 
     fn identify(&self, state: &mut State, answer: Option<Answer>) {
         let surroundings = self.cache.reading().surroundings;
-        (state.identity, state.searched) = (SessionIdentity::NotKept(surroundings), None);
+        let not_kept = |why| SessionIdentity::NotKept(surroundings, why);
+        state.searched = None;
         let Some(answer) = answer else {
             // A cancel that came late, or a limit of time: the next question may be answered.
             return state.identity = SessionIdentity::Unanswered(Instant::now());
@@ -250,17 +254,30 @@ impl Session<'_> {
         if state.process != Some(answer.pid) {
             // A pooler stands between, so that the end of a server process cannot be waited for.
             state.pid = None;
+            state.identity = not_kept("a pooler stands between the proxy and the server");
             return;
         }
         state.is_confirmed = true;
-        match self.cache.identity(&answer) {
+        state.identity = match self.cache.identity(&answer) {
             Ok(identity) => {
                 state.searched = Some((identity.surroundings, identity.searched.clone()));
-                state.identity = SessionIdentity::Known(identity);
+                SessionIdentity::Known(identity)
             }
-            Err(NoIdentity::Database) => state.is_of_other_database = true,
-            Err(NoIdentity::Isolation) => state.searched = Some((surroundings, answer.searched)),
-            Err(NoIdentity::Start | NoIdentity::Meaning) => {}
-        }
+            Err(NoIdentity::Database) => {
+                state.is_of_other_database = true;
+                not_kept("it is of another database")
+            }
+            Err(NoIdentity::Start) => not_kept("its server was started at another moment than the account's"),
+            Err(NoIdentity::Isolation) => {
+                state.searched = Some((surroundings, answer.searched));
+                not_kept("its isolation is not READ COMMITTED")
+            }
+            Err(NoIdentity::Meaning(why)) => {
+                if !mem::replace(&mut state.is_reported, true) {
+                    warn!(process = answer.pid, why, "each statement of a session empties the cache");
+                }
+                not_kept(why)
+            }
+        };
     }
 }

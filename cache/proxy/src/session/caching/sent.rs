@@ -175,7 +175,8 @@ impl Session<'_> {
             let process = state.process;
             warn!(process, "{what}");
         }
-        (state.identity, state.searched, state.began) = (SessionIdentity::NotKept(0), None, None);
+        state.identity = SessionIdentity::NotKept(0, "it cannot be followed");
+        (state.searched, state.began) = (None, None);
         state.path.changes();
         state.names.forget();
         self.give_up(state);
@@ -197,7 +198,7 @@ impl Session<'_> {
         // From the second statement on, the transaction's state is that after the first one.
         let transaction = state.began.take();
         let reading = self.cache.reading();
-        let searched = state.searched(reading.surroundings);
+        let searched = state.searched(reading.surroundings).ok_or(state.why_not_kept());
         let done = match prepared {
             Some(prepared) => {
                 let as_of = state.reading_of(prepared);

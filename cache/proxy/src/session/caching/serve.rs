@@ -74,8 +74,8 @@ impl Session<'_> {
             return Served::Relay;
         }
         let SessionIdentity::Known(Identity { number: identity, .. }) = state.identity else {
-            let reason = "its session's settings are not known, or such that no reply is kept";
-            self.cache.counters.relayed(reason);
+            let why = state.why_not_kept();
+            self.cache.counters.relayed(&format!("no reply of its session is kept: {why}"));
             return Served::Relay;
         };
         if !state.is_as_prepared(flight, &prepared, read, &reading) {
@@ -164,7 +164,8 @@ impl Session<'_> {
             Flight::Simple(_) => &[][..],
             Flight::Extended(extended) => extended.values,
         };
-        let (searched, as_of) = (state.searched(reading.surroundings), Some(reading.mark()));
+        let searched = state.searched(reading.surroundings).ok_or(state.why_not_kept());
+        let as_of = Some(reading.mark());
         let Effect::Cacheable(column, span) = effect(plan, as_of, values, &reading.catalogue, searched)
         else {
             return;

@@ -37,8 +37,8 @@ pub(super) enum SessionIdentity {
     Unknown,
     /// It has answered the question with an error, at this moment.
     Unanswered(Instant),
-    /// Its replies are not kept, by what it said in these surroundings.
-    NotKept(u64),
+    /// Its replies are not kept, by what it said in these surroundings, and why.
+    NotKept(u64, &'static str),
 }
 
 /// What a portal executes.
@@ -85,6 +85,8 @@ pub(super) struct State {
     pub(super) is_mid_message: bool,
     /// Whether the read that came last was counted.
     pub(super) is_counted: bool,
+    /// Whether it was reported that each of its statements empties the cache.
+    pub(super) is_reported: bool,
     pub(super) key: Vec<u8>,
 }
 
@@ -113,6 +115,7 @@ impl Default for State {
             is_lost: false,
             is_mid_message: false,
             is_counted: false,
+            is_reported: false,
             key: Vec::new(),
         }
     }
@@ -157,6 +160,16 @@ impl State {
         self.searched.as_ref().filter(|(asked, _)| *asked == surroundings).map(|(_, searched)| &searched[..])
     }
 
+    /// Why its replies are not kept, or what it searches is not known.
+    pub(super) const fn why_not_kept(&self) -> &'static str {
+        match &self.identity {
+            SessionIdentity::Known(_) => "schemas or roles have changed since it was asked",
+            SessionIdentity::Unknown => "it may have other settings since it was asked",
+            SessionIdentity::Unanswered(_) => "it has answered with an error who it is",
+            SessionIdentity::NotKept(_, why) => *why,
+        }
+    }
+
     /// A part of the row that answers the question, which is longer than other messages: its header is before the first.
     pub(super) fn long_answer(&mut self, bytes: &[u8], is_first: bool) {
         let row = self.question.get_or_insert_default();
@@ -177,7 +190,7 @@ impl State {
             SessionIdentity::Known(identity) => identity.surroundings != surroundings,
             SessionIdentity::Unknown => true,
             SessionIdentity::Unanswered(asked) => asked.elapsed() >= ASK_AGAIN,
-            SessionIdentity::NotKept(asked) => {
+            SessionIdentity::NotKept(asked, _) => {
                 !self.is_lost && !self.is_of_other_database && *asked != surroundings
             }
         }
