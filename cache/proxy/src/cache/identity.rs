@@ -16,13 +16,19 @@ const MAX_KNOWN: usize = 10_000;
 
 /// What a session is asked. Of its settings it says those that are [read](Answer::check), and a hash of all: they are 15 kB, and as many
 /// answers are remembered as sessions have different ones. Every name is written with its schema, whatever the session searches, and the moment of the start
-/// in a form that no setting changes. A line feed within a name or a setting is none between two: settings are quoted, and
+/// in a form that no setting changes. A session that once had temporary tables keeps its temporary schema, of which nothing is said while
+/// nothing belongs to it: no name can mean anything there, and a statement that makes something there makes the session be asked again.
+/// A line feed within a name or a setting is none between two: settings are quoted, and
 /// schemas or statements with such names are left out.
 pub(crate) const QUESTION: &str = "SELECT pg_catalog.pg_backend_pid()::pg_catalog.text, session_user::pg_catalog.text, \
     current_user::pg_catalog.text, pg_catalog.current_database()::pg_catalog.text, \
     pg_catalog.to_char(pg_catalog.timezone('UTC', pg_catalog.pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), \
     CASE WHEN pg_catalog.strpos(pg_catalog.array_to_string(pg_catalog.current_schemas(true), ''), pg_catalog.chr(10)) OPERATOR(pg_catalog.=) 0 \
-    THEN pg_catalog.array_to_string(pg_catalog.current_schemas(true), pg_catalog.chr(10)) ELSE '' END, \
+    THEN pg_catalog.array_to_string(pg_catalog.array_remove(pg_catalog.current_schemas(true), \
+    CASE WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS d WHERE d.refclassid OPERATOR(pg_catalog.=) \
+    'pg_catalog.pg_namespace'::pg_catalog.regclass AND d.refobjid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()) \
+    THEN (SELECT n.nspname FROM pg_catalog.pg_namespace AS n WHERE n.oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()) END), \
+    pg_catalog.chr(10)) ELSE '' END, \
     (SELECT pg_catalog.concat(pg_catalog.string_agg(line, pg_catalog.chr(10)) FILTER (WHERE is_read), pg_catalog.chr(10), \
     pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.string_agg(line, pg_catalog.chr(10) ORDER BY name), \
     pg_catalog.getdatabaseencoding())), 'hex')) \

@@ -69,6 +69,44 @@ fn whatever_changes_a_session_takes_it_out_until_it_is_asked() {
     assert!(is_hit(&setting, &mut one));
 }
 
+/// PostgreSQL empties the temporary schema of a session, and keeps it until the session ends.
+#[test]
+fn a_session_whose_temporary_tables_are_gone_is_as_any_other() {
+    let Some(setting) = Setting::start() else { return };
+    let (mut one, mut two) = (setting.session(), setting.session());
+    for (make, drop) in [
+        ("CREATE TEMPORARY TABLE mine (a INT)", "DROP TABLE mine"),
+        ("CREATE TEMPORARY TABLE orders (customer INT, note TEXT)", "DISCARD ALL"),
+        ("CREATE TEMPORARY VIEW mine AS SELECT 1", "DROP VIEW mine"),
+        ("CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE sql AS 'SELECT 1'", "DROP FUNCTION pg_temp.f()"),
+        ("CREATE TYPE pg_temp.mood AS ENUM ('glad')", "DISCARD TEMP"),
+        ("CREATE DOMAIN pg_temp.small AS int", "DROP DOMAIN pg_temp.small"),
+    ] {
+        run(&mut one, make);
+        let is_kept = |raw: &mut Raw| (0..5).any(|_| is_hit(&setting, raw));
+        assert!(is_kept(&mut two), "{make}");
+        run(&mut one, "SELECT 1");
+        assert!(!is_hit(&setting, &mut two), "it may mean anything: {make}");
+        let why = "what its session means by a name is not known: it has temporary tables";
+        assert!(setting.counts().relayed.contains_key(why), "{make}: {}", setting.counts().report());
+        run(&mut one, drop);
+        assert!(is_kept(&mut two), "{drop}");
+        run(&mut one, "SELECT 1");
+        assert!(is_hit(&setting, &mut two) && is_hit(&setting, &mut one), "{drop}");
+    }
+    run(&mut one, "CREATE TEMPORARY TABLE orders (customer INT, note TEXT)");
+    run(&mut one, "INSERT INTO orders VALUES (7, 'of pg_temp')");
+    for _ in 0..3 {
+        assert_eq!(ask(&mut one, READ_NOTE).as_deref(), Some("of pg_temp"));
+    }
+    // In a transaction, and back again with its end.
+    run(&mut two, "BEGIN");
+    run(&mut two, "CREATE TEMPORARY TABLE orders (customer INT, note TEXT) ON COMMIT DROP");
+    assert_eq!(ask(&mut two, READ_NOTE), None);
+    run(&mut two, "COMMIT");
+    assert_eq!(ask(&mut two, READ_NOTE).as_deref(), Some("n7"));
+}
+
 /// Clients reach another server than the account.
 #[test]
 fn two_servers_are_named() {
