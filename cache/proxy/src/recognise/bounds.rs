@@ -18,7 +18,7 @@ pub(super) fn bounded_columns(table: &Table, selection: &Expr) -> Vec<Bounded> {
 }
 
 /// The conditions that must all hold.
-fn conjuncts(condition: &Expr) -> Vec<&Expr> {
+pub(super) fn conjuncts(condition: &Expr) -> Vec<&Expr> {
     match condition {
         Expr::Nested(inner) => conjuncts(inner),
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
@@ -58,7 +58,7 @@ fn bound(op: &BinaryOperator, operand: Operand) -> Option<Bound> {
 }
 
 /// The operator of `20 < age`, as one of `age`.
-fn turned(op: &BinaryOperator) -> BinaryOperator {
+pub(super) fn turned(op: &BinaryOperator) -> BinaryOperator {
     match op {
         BinaryOperator::GtEq => BinaryOperator::LtEq,
         BinaryOperator::Gt => BinaryOperator::Lt,
@@ -68,7 +68,8 @@ fn turned(op: &BinaryOperator) -> BinaryOperator {
     }
 }
 
-fn column(table: &Table, expr: &Expr) -> Option<String> {
+/// The column that an expression is.
+pub(super) fn column(table: &Table, expr: &Expr) -> Option<String> {
     match expr {
         Expr::Nested(inner) => column(table, inner),
         Expr::Identifier(name) => Some(folded(name)),

@@ -1,13 +1,14 @@
 //! `SELECT` of one table whose conditions are known to be immutable.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, Ident, InTarget, LimitClause, OrderBy,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, InTarget, LimitClause, OrderBy,
     OrderByKind, Query, SelectItem, SelectItemQualifiedWildcardKind, UnaryOperator, Value,
     WildcardAdditionalOptions,
 };
 
 use super::operands::{Cast, Operand, Range, operand};
 use super::{Freedom, Name, Need, Read, Reason, Statement, params};
+use crate::recognise::bounds::{column, turned};
 use crate::recognise::clauses::clauses;
 use crate::recognise::expression::plain_call;
 use crate::recognise::{Table, folded, table_parts};
@@ -259,23 +260,6 @@ impl Reader {
     }
 }
 
-/// The column that an expression is.
-pub(super) fn column(table: &Table, expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Nested(inner) => column(table, inner),
-        Expr::Identifier(name) => Some(folded(name)),
-        Expr::CompoundIdentifier(parts) => match &parts[..] {
-            [of, name] if is_alias(table, of) => Some(folded(name)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn is_alias(table: &Table, ident: &Ident) -> bool {
-    folded(ident) == table.alias
-}
-
 /// Whether an integer stands between quotes: then it may as well be a text.
 fn is_quoted(expr: &Expr) -> bool {
     match expr {
@@ -287,17 +271,6 @@ fn is_quoted(expr: &Expr) -> bool {
 
 fn unknown_operand() -> Reason {
     "it compares with what is no plain constant and no parameter".to_owned()
-}
-
-/// The operator of `20 < age`, as one of `age`.
-fn turned(op: &BinaryOperator) -> BinaryOperator {
-    match op {
-        BinaryOperator::GtEq => BinaryOperator::LtEq,
-        BinaryOperator::Gt => BinaryOperator::Lt,
-        BinaryOperator::LtEq => BinaryOperator::GtEq,
-        BinaryOperator::Lt => BinaryOperator::Gt,
-        other => other.clone(),
-    }
 }
 
 /// Plain numbers and parameters.

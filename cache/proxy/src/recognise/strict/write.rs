@@ -3,14 +3,14 @@
 //! A column has a range if its values before and after the statement are known to be in it. All others may change anywhere.
 
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, BinaryOperator, ConflictTarget, Delete, Expr, FromTable, Function,
-    FunctionArguments, Insert, OnConflict, OnConflictAction, OnInsert, Query, SelectItem, SetExpr,
-    Statement as Parsed, TableObject, Update, WildcardAdditionalOptions,
+    Assignment, AssignmentTarget, ConflictTarget, Delete, Expr, FromTable, Function, FunctionArguments,
+    Insert, OnConflict, OnConflictAction, OnInsert, Query, SelectItem, SetExpr, Statement as Parsed,
+    TableObject, Update, WildcardAdditionalOptions,
 };
 
 use super::operands::{Operand, Range, operand};
-use super::read::column;
 use super::{Name, Reason, Statement, Write, params};
+use crate::recognise::bounds::{column, conjuncts};
 use crate::recognise::expression::is_known;
 use crate::recognise::{Table, clauses, only_table, table_parts};
 
@@ -246,17 +246,6 @@ fn bounded(table: &Table, selection: Option<&Expr>) -> Result<Ranges, Reason> {
         }
     }
     Ok(ranges)
-}
-
-/// The conditions that must all hold.
-fn conjuncts(condition: &Expr) -> Vec<&Expr> {
-    match condition {
-        Expr::Nested(inner) => conjuncts(inner),
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
-            [conjuncts(left), conjuncts(right)].concat()
-        }
-        other => vec![other],
-    }
 }
 
 fn bound(table: &Table, condition: &Expr) -> Option<(String, Range)> {
