@@ -8,7 +8,7 @@ use super::Reason;
 /// Longest statement that is read.
 const MAX_LEN: usize = 8 << 10;
 /// Bytes that operators are made of.
-const OPERATOR: &[u8] = b"+-*/<>=~!@#%^&|`?";
+pub(super) const OPERATOR: &[u8] = b"+-*/<>=~!@#%^&|`?";
 /// An operator with one of these may end with `+` or `-`; another may not, so that `=-1` is `= -1`.
 const KEEPS_SIGN: &[u8] = b"~!@#%^&|`?";
 const OPERATORS: [&str; 13] = ["=", "<", ">", "<=", ">=", "<>", "!=", "+", "-", "*", "/", "%", "||"];
@@ -76,21 +76,9 @@ impl<'t> Words<'t> {
         Ok(())
     }
 
-    /// Text in quotes, in which two quotes are one.
-    fn quoted(&self, quote: char) -> Option<usize> {
-        let mut end = 1;
-        loop {
-            end += self.left[end..].find(quote)? + 1;
-            if !self.left[end..].starts_with(quote) {
-                return Some(end);
-            }
-            end += 1;
-        }
-    }
-
     fn text(&mut self) -> Result<(), Reason> {
         self.must_stand_alone("a text with a prefix is not known here")?;
-        let len = self.quoted('\'').ok_or("a text does not end")?;
+        let len = quoted(self.left, '\'').ok_or("a text does not end")?;
         if self.left[..len].contains(['\\', '\0']) {
             return Err("a \\ means other things in other sessions; give the text as a parameter".to_owned());
         }
@@ -103,7 +91,7 @@ impl<'t> Words<'t> {
 
     fn quoted_name(&mut self) -> Result<(), Reason> {
         self.must_stand_alone("a quoted name with a prefix is not known here")?;
-        let len = self.quoted('"').ok_or("a quoted name does not end")?;
+        let len = quoted(self.left, '"').ok_or("a quoted name does not end")?;
         self.take(len);
         Ok(())
     }
@@ -145,16 +133,8 @@ impl<'t> Words<'t> {
         Ok(())
     }
 
-    /// The longest run of bytes of operators is one operator, up to a comment.
     fn operator(&mut self) -> Result<(), Reason> {
-        let run = &self.left[..self.count(0, |byte| OPERATOR.contains(&byte))];
-        let end = [run.find("--"), run.find("/*")].into_iter().flatten().min().unwrap_or(run.len());
-        let mut operator: &'t str = &run[..end];
-        if !operator.bytes().any(|byte| KEEPS_SIGN.contains(&byte)) {
-            while operator.len() > 1 && operator.ends_with(['+', '-']) {
-                operator = &operator[..operator.len() - 1];
-            }
-        }
+        let operator: &'t str = operator(self.left);
         if !OPERATORS.contains(&operator) {
             return Err(format!("the operator {operator} is not known here"));
         }
@@ -167,7 +147,34 @@ impl<'t> Words<'t> {
     }
 }
 
-const fn is_of_name(byte: u8) -> bool {
+/// The operator at the beginning of `text`: the longest run of bytes of operators is one operator, up to a comment.
+pub(super) fn operator(text: &str) -> &str {
+    let len = text.bytes().take_while(|byte| OPERATOR.contains(byte)).count();
+    let run = &text[..len];
+    let end = [run.find("--"), run.find("/*")].into_iter().flatten().min().unwrap_or(run.len());
+    let mut operator = &run[..end];
+    if !operator.bytes().any(|byte| KEEPS_SIGN.contains(&byte)) {
+        while operator.len() > 1 && operator.ends_with(['+', '-']) {
+            operator = &operator[..operator.len() - 1];
+        }
+    }
+    operator
+}
+
+/// The length of what is in quotes at the beginning of `text`, in which two quotes are one.
+pub(super) fn quoted(text: &str, quote: char) -> Option<usize> {
+    let mut end = 1;
+    loop {
+        end += text[end..].find(quote)? + 1;
+        if !text[end..].starts_with(quote) {
+            return Some(end);
+        }
+        end += 1;
+    }
+}
+
+/// Whether names go on with this byte.
+pub(super) const fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 

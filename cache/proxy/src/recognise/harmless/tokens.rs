@@ -3,6 +3,8 @@
 //! It takes more than [`super::super::words`] does: every operator, texts with a prefix `E`, brackets. What could be cut in two
 //! ways (a `\` in a plain text, `U&`, text between `$`) is not cut at all.
 
+use crate::recognise::words::{OPERATOR, is_of_name, nested_comment, operator, quoted};
+
 /// A word of a text. What stands between quotes is not looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
@@ -22,10 +24,6 @@ pub(super) enum Token {
 const MAX_LEN: usize = 32 << 10;
 /// Longest name; the server cuts longer ones, which may then be another.
 const MAX_NAME: usize = 63;
-/// Bytes that operators are made of.
-const OPERATOR: &[u8] = b"+-*/<>=~!@#%^&|`?";
-/// An operator with one of these may end with `+` or `-`.
-const KEEPS_SIGN: &[u8] = b"~!@#%^&|`?";
 
 /// The words of `text`; `None` if they are not certain.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
@@ -44,7 +42,7 @@ fn token(text: &str, first: u8) -> Option<(Option<Token>, usize)> {
     Some(match first {
         b' ' | b'\t' | b'\n' | b'\r' | 0x0c => (None, 1),
         _ if text.starts_with("--") => (None, count(text, |byte| byte != b'\n' && byte != b'\r')),
-        _ if text.starts_with("/*") => (None, super::super::words::nested_comment(text)?),
+        _ if text.starts_with("/*") => (None, nested_comment(text)?),
         b'(' | b')' | b'[' | b']' | b',' | b';' | b'.' | b':' => (Some(Token::Mark(first)), 1),
         b'\'' => (Some(Token::Constant), constant(text, false)?),
         b'"' => {
@@ -66,22 +64,6 @@ fn token(text: &str, first: u8) -> Option<(Option<Token>, usize)> {
 
 fn count(text: &str, is_like: impl Fn(u8) -> bool) -> usize {
     text.bytes().take_while(|byte| is_like(*byte)).count()
-}
-
-const fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
-}
-
-/// The length of what is in quotes, in which two quotes are one.
-fn quoted(text: &str, quote: char) -> Option<usize> {
-    let mut end = 1;
-    loop {
-        end += text[end..].find(quote)? + 1;
-        if !text[end..].starts_with(quote) {
-            return Some(end);
-        }
-        end += 1;
-    }
 }
 
 /// The length of a text between quotes. With escapes a `\` takes what follows it; without, it means one of two things.
@@ -131,17 +113,4 @@ fn word(text: &str) -> Option<(Option<Token>, usize)> {
         _ if word.contains('$') || !word.is_ascii() || len > MAX_NAME => None,
         _ => Some((Some(Token::Word(word.to_ascii_lowercase())), len)),
     }
-}
-
-/// The longest run of bytes of operators is one operator, up to a comment.
-fn operator(text: &str) -> &str {
-    let run = &text[..count(text, |byte| OPERATOR.contains(&byte))];
-    let end = [run.find("--"), run.find("/*")].into_iter().flatten().min().unwrap_or(run.len());
-    let mut operator = &run[..end];
-    if !operator.bytes().any(|byte| KEEPS_SIGN.contains(&byte)) {
-        while operator.len() > 1 && operator.ends_with(['+', '-']) {
-            operator = &operator[..operator.len() - 1];
-        }
-    }
-    operator
 }
