@@ -10,14 +10,13 @@ use std::hash::{DefaultHasher, Hasher as _};
 use super::catalogue::{Kind, Texts};
 use super::span::Span;
 use crate::recognise::strict::{Cast, End, Moment, NUMERIC, Numeric, Operand, Range, plain_integer};
-use crate::wire::Fields;
+use crate::wire::bind::{self, BINARY};
 
 /// The numbers of `int8`, `int2` and `int4`; 0 where nothing was declared.
 const INTEGERS: [u32; 4] = [0, 20, 21, 23];
 /// The numbers of `text` and `varchar`, and of `uuid`.
 const TEXTS: [u32; 3] = [0, 25, 1_043];
 const UUIDS: [u32; 2] = [0, 2_950];
-const BINARY: i16 = 1;
 /// Bytes of a text at the beginning of its point.
 pub(super) const FIRST_OF_POINT: usize = 3;
 
@@ -141,7 +140,7 @@ impl<'b> Values<'b> {
     /// An integer parameter.
     fn integer(self, place: usize) -> Option<i64> {
         match self.param(place, &INTEGERS)? {
-            (BINARY, bytes) => from_binary(bytes),
+            (BINARY, bytes) => bind::integer(bytes),
             (0, text) => plain_integer(std::str::from_utf8(text).ok()?),
             _ => None,
         }
@@ -163,7 +162,7 @@ impl<'b> Values<'b> {
         if !types.contains(&declared) || (declared == 0 && self.counts.get(place) != Some(&1)) {
             return None;
         }
-        let (format, value) = value(self.bytes, place)?;
+        let (format, value) = bind::values(self.bytes)?.nth(place)??;
         Some((format, value?))
     }
 }
@@ -185,20 +184,6 @@ pub(crate) fn printed(text: &str, kind: Kind) -> Option<i64> {
 fn hull(values: impl Iterator<Item = Option<i64>>) -> Option<Span> {
     let points = values.map(|value| value.map(|value| Span { low: value, high: value }));
     points.collect::<Option<Vec<Span>>>()?.into_iter().reduce(Span::hull)
-}
-
-/// Format and bytes of the value at `place`.
-fn value(bytes: &[u8], place: usize) -> Option<(i16, Option<&[u8]>)> {
-    let mut fields = Fields::new(bytes);
-    let formats: Vec<i16> = (0..fields.count(2)?).map(|_| fields.int16()).collect::<Option<_>>()?;
-    let count = fields.count(4)?;
-    let format = match formats[..] {
-        [] => 0,
-        [one] => one,
-        _ => *formats.get(place)?,
-    };
-    let mut values = (0..count).map(|_| fields.value());
-    Some((format, values.nth(place)??))
 }
 
 fn text_value(text: &[u8], Texts { is_bytewise, .. }: Texts) -> i64 {
@@ -241,15 +226,6 @@ fn uuid(text: &[u8]) -> Option<i64> {
     let digit = |byte: &u8| char::from(*byte).to_digit(16).map(u64::from);
     let number = digits.map(digit).try_fold(0, |number: u64, digit| Some((number << 4) | digit?));
     number.filter(|_| is_uuid).map(|number| first_bytes(&number.to_be_bytes()))
-}
-
-fn from_binary(bytes: &[u8]) -> Option<i64> {
-    match bytes.len() {
-        2 => bytes.try_into().ok().map(|bytes| i16::from_be_bytes(bytes).into()),
-        4 => bytes.try_into().ok().map(|bytes| i32::from_be_bytes(bytes).into()),
-        8 => bytes.try_into().ok().map(i64::from_be_bytes),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::prepared::Prepared;
-use crate::wire::Fields;
+use crate::wire::bind::{self, BINARY};
 
 /// The numbers that PostgreSQL gives its integer types: `int8`, `int2`, `int4`.
 const INTEGERS: [u32; 3] = [20, 21, 23];
-const BINARY: i16 = 1;
 
 /// A statement, as it was executed once.
 #[derive(Debug, Clone)]
@@ -54,32 +53,17 @@ impl Value {
 
 /// Reads the formats and values of `Bind`.
 fn values(bytes: &[u8], statement: &Prepared) -> Option<Vec<Value>> {
-    let mut fields = Fields::new(bytes);
-    let formats: Vec<i16> = (0..fields.count(2)?).map_while(|_| fields.int16()).collect();
-    let count = fields.count(4)?;
-    let format =
-        |nth: usize| *formats.get(nth).or(formats.first().filter(|_| formats.len() == 1)).unwrap_or(&0);
-    (0..count)
-        .map(|nth| {
-            let bytes = fields.value()?;
-            let Some(bytes) = bytes else { return Some(Value::Null) };
-            let integer = match format(nth) {
-                BINARY if INTEGERS.contains(&statement.type_of(nth)) => from_binary(bytes),
-                BINARY => None,
-                _ => std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()),
-            };
-            Some(integer.map_or_else(|| Value::Other(bytes.to_vec()), Value::Integer))
-        })
-        .collect()
-}
-
-fn from_binary(bytes: &[u8]) -> Option<i64> {
-    match bytes.len() {
-        2 => bytes.try_into().ok().map(|bytes| i16::from_be_bytes(bytes).into()),
-        4 => bytes.try_into().ok().map(|bytes| i32::from_be_bytes(bytes).into()),
-        8 => bytes.try_into().ok().map(i64::from_be_bytes),
-        _ => None,
-    }
+    let value = |(nth, value): (usize, Option<bind::Formatted<'_>>)| {
+        let (format, bytes) = value?;
+        let Some(bytes) = bytes else { return Some(Value::Null) };
+        let integer = match format {
+            BINARY if INTEGERS.contains(&statement.type_of(nth)) => bind::integer(bytes),
+            BINARY => None,
+            _ => std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()),
+        };
+        Some(integer.map_or_else(|| Value::Other(bytes.to_vec()), Value::Integer))
+    };
+    bind::values(bytes)?.enumerate().map(value).collect()
 }
 
 #[cfg(test)]
@@ -89,7 +73,7 @@ mod tests {
     #[test]
     fn values_are_read_by_their_formats() {
         let statement = Prepared::new("SELECT", vec![23, 25, 0]);
-        let mut bind = vec![0, 2, 0, 1, 0, 0, 0, 3];
+        let mut bind = vec![0, 3, 0, 1, 0, 0, 0, 0, 0, 3];
         for value in [&7_i32.to_be_bytes()[..], b"Oslo"] {
             bind.extend(u32::try_from(value.len()).unwrap().to_be_bytes());
             bind.extend(value);
@@ -97,7 +81,7 @@ mod tests {
         bind.extend((-1_i32).to_be_bytes());
         let expected = [Value::Integer(7), Value::Other(b"Oslo".to_vec()), Value::Null];
         assert_eq!(values(&bind, &statement).as_deref(), Some(&expected[..]));
-        assert_eq!(values(&bind[..20], &statement), None);
+        assert_eq!(values(&bind[..22], &statement), None);
         assert_eq!(
             values(&[0, 1, 0, 0, 0, 1, 0, 0, 0, 2, b'4', b'2'], &statement),
             Some(vec![Value::Integer(42)])

@@ -4,6 +4,7 @@
 //! and a body; [`Framer`] finds them in a stream that comes in pieces of any size, and keeps of a body only what is
 //! asked for. Bytes are never decoded and written anew: what is relayed is what came.
 
+pub(crate) mod bind;
 mod error_response;
 mod fields;
 mod framer;
