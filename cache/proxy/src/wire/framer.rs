@@ -1,7 +1,7 @@
 //! Messages in a stream of bytes that comes in pieces.
 
-/// Bytes of a header: the type and the length, which counts itself.
-const HEADER: usize = 5;
+use super::HEADER;
+
 /// What a length counts besides the body.
 const LENGTH: usize = 4;
 

@@ -7,12 +7,12 @@ use std::ops::Range;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
+use super::HEADER;
+
 /// Longest message that is waited for.
 const MAX_WHOLE: usize = 64 << 10;
 /// Room for one read.
 const ROOM: usize = 8 << 10;
-/// Bytes of a header: the type and the length, which counts itself.
-const HEADER: usize = 5;
 
 /// Bytes that have come.
 #[derive(Debug, Default)]

@@ -9,6 +9,7 @@ mod error_response;
 mod fields;
 mod framer;
 mod inbox;
+pub(crate) mod login;
 pub(crate) mod startup;
 
 #[cfg(test)]
@@ -18,6 +19,9 @@ pub(crate) use error_response::{Severity, error_response, error_sentence, severi
 pub(crate) use fields::Fields;
 pub(crate) use framer::{BadLength, Framer, Message};
 pub(crate) use inbox::{Inbox, Next};
+
+/// Bytes of a header: the type and the length, which counts itself.
+const HEADER: usize = 5;
 
 /// A message of this type.
 pub(crate) fn message(tag: u8, body: &[u8]) -> Vec<u8> {

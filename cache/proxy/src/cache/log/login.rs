@@ -5,23 +5,13 @@
 use std::io;
 
 use lacuna_base::{Error, Result};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 
 use super::account::Account;
 use crate::connection::Connection;
 use crate::scram::{self, PasswordLogin};
+use crate::wire::login::{CLEAR_PASSWORD, MD5_PASSWORD, OK, SASL, SASL_CONTINUE, SASL_FINAL};
 use crate::wire::{self, Fields, error_sentence};
-
-/// Longest message before a stream begins.
-const MAX_MESSAGE: usize = 64 << 10;
-
-/// What the server asks for in a message of type `R`.
-const OK: i32 = 0;
-const CLEAR_PASSWORD: i32 = 3;
-const MD5_PASSWORD: i32 = 5;
-const SASL: i32 = 10;
-const SASL_CONTINUE: i32 = 11;
-const SASL_FINAL: i32 = 12;
 
 /// Settings by which values are printed as the proxy reads them.
 const PARAMETERS: [(&str, &str); 5] = [
@@ -93,16 +83,9 @@ pub(super) async fn send(connection: &mut Connection, bytes: &[u8]) -> Result<()
 
 /// The next message, which is no error.
 pub(super) async fn receive(connection: &mut Connection) -> Result<(u8, Vec<u8>)> {
-    let tag = connection.read_u8().await.map_err(broken)?;
-    let len = usize::try_from(connection.read_i32().await.map_err(broken)?).unwrap_or(0);
-    if !(4..=MAX_MESSAGE).contains(&len) {
-        return Err(malformed());
-    }
-    let mut body = vec![0; len - 4];
-    connection.read_exact(&mut body).await.map_err(broken)?;
-    match tag {
-        b'E' => Err(refused(&body)),
-        _ => Ok((tag, body)),
+    match wire::login::read(connection).await.map_err(broken)? {
+        (b'E', body) => Err(refused(&body)),
+        message => Ok(message),
     }
 }
 

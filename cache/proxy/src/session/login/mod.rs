@@ -27,12 +27,8 @@ use crate::connection::Connection;
 use crate::credentials::Credentials;
 use crate::scram;
 use crate::shared::Shared;
+use crate::wire::login::{SASL, checked_len};
 use crate::wire::{self, Fields, startup};
-
-/// Most bytes before the server has asked for a proof.
-const MAX_ANSWER: usize = 65_536;
-/// What a message `R` of the server asks for, or says.
-const SASL: i32 = 10;
 
 /// A session that the database has begun.
 #[derive(Debug)]
@@ -154,8 +150,8 @@ async fn first_answer(upstream: &mut Connection) -> io::Result<First> {
 fn message(bytes: &[u8], start: usize) -> io::Result<Option<(u8, usize)>> {
     let mut fields = Fields::new(&bytes[start..]);
     let (Some(tag), Some(length)) = (fields.byte(), fields.int32()) else { return Ok(None) };
-    let len = usize::try_from(length).ok().filter(|len| (4..=MAX_ANSWER).contains(len));
-    let len = len.ok_or_else(|| io::Error::other("the server's answer is not one of PostgreSQL"))?;
+    let len = checked_len(length)
+        .ok_or_else(|| io::Error::other("the server's answer is not one of PostgreSQL"))?;
     let end = start + 1 + len;
     Ok((end <= bytes.len()).then_some((tag, end)))
 }

@@ -3,18 +3,15 @@
 
 use std::io;
 
-use tokio::io::AsyncReadExt as _;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-use super::{Begun, MAX_ANSWER, Refusal, offer, request, send};
+use super::{Begun, Refusal, offer, request, send};
 use crate::connection::Connection;
 use crate::scram::{self, ClientLogin, Failure, Proven, ServerLogin, Verifier};
 use crate::session::code;
 use crate::tls;
+use crate::wire::login::{SASL_CONTINUE, SASL_FINAL, read};
 use crate::wire::{self, Fields};
-
-const SASL_CONTINUE: i32 = 11;
-const SASL_FINAL: i32 = 12;
 
 /// A login that is about to begin: the database has offered SCRAM.
 #[derive(Debug)]
@@ -151,15 +148,6 @@ async fn answered(upstream: &mut Connection, kind: i32, body: &[u8]) -> io::Resu
         b'R' if fields.int32() == Some(kind) => Ok(Ok(fields.rest().to_vec())),
         _ => Err(not_scram()),
     }
-}
-
-/// Reads a message and not a byte more.
-async fn read(from: &mut Connection) -> io::Result<(u8, Vec<u8>)> {
-    let tag = from.read_u8().await?;
-    let len = usize::try_from(from.read_i32().await?).ok().filter(|len| (4..=MAX_ANSWER).contains(len));
-    let mut body = vec![0; len.ok_or(io::ErrorKind::InvalidData)? - 4];
-    from.read_exact(&mut body).await?;
-    Ok((tag, body))
 }
 
 fn not_scram() -> io::Error {
