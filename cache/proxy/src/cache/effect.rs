@@ -4,7 +4,7 @@ use super::catalogue::{Catalogue, Kind, Meant, ReadingMark, Table};
 use super::plans::Plan;
 use super::span::{ColumnId, Span, Touched};
 use super::values::Values;
-use crate::recognise::strict::{NUMERIC, Name, Need, Operand, Range, Read, Session, Statement, Write};
+use crate::recognise::strict::{AboutSession, NUMERIC, Name, Need, Operand, Range, Read, Statement, Write};
 
 /// Types of parameters that conditions may compare with; 0 where nothing was declared.
 const COMPARED: [u32; 12] = [0, 16, 20, 21, 23, 25, 1_043, 1_082, 1_114, 1_184, NUMERIC, 2_950];
@@ -23,7 +23,7 @@ pub(crate) enum Effect {
     Commit,
     Rollback,
     Savepoint,
-    Session(Session),
+    Session(AboutSession),
     /// It may do anything.
     Unknown(String),
 }

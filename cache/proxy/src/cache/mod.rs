@@ -100,7 +100,7 @@ pub(crate) struct Cache {
     /// Whether columns are registered while it runs, because they are asked for.
     grows: bool,
     /// Columns that are to be registered.
-    asked: Mutex<VecDeque<Asked>>,
+    asked: Mutex<VecDeque<Registration>>,
     /// Set if triggers let no others write.
     guard: Option<Arc<Guard>>,
     /// Set if writes past the proxy are read in the log.
@@ -141,7 +141,7 @@ impl Reading {
 
 /// A column that is to be registered, and where the answer goes.
 #[derive(Debug)]
-struct Asked {
+struct Registration {
     column: Column,
     answer: oneshot::Sender<Result<bool, String>>,
 }
@@ -309,7 +309,7 @@ impl Cache {
     /// Why it is not registered.
     pub(crate) async fn register(&self, column: &Column) -> Result<bool, String> {
         let (answer, answered) = oneshot::channel();
-        let asked = Asked { column: column.clone(), answer };
+        let asked = Registration { column: column.clone(), answer };
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push_back(asked);
         self.wake.notify_one();
         answered.await.unwrap_or_else(|_| Err("the proxy stops".to_owned()))

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::prepared::{Bound, Names, Prepared};
+use super::prepared::{Bound, StatementText, TextNames};
 use super::seen::Seen;
 use crate::suggest::Suggestions;
 use crate::wire::{Fields, Message};
@@ -35,12 +35,12 @@ pub(super) struct Lost(pub(super) &'static str);
 
 /// What a client waits for.
 #[derive(Debug)]
-enum Asked {
+enum Awaited {
     /// A simple statement, or several; ends with `ReadyForQuery`.
     Query(Running),
     Execute(Running),
     /// The types of a statement's parameters, before those of its rows.
-    Describe(Option<Arc<Prepared>>),
+    Describe(Option<Arc<StatementText>>),
     /// One message of this type; `T` for the types of rows, or for their absence.
     Answer(u8),
     /// A function call; ends with `ReadyForQuery`.
@@ -60,8 +60,8 @@ struct Running {
 /// The messages of a session that wait for answers.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    asked: VecDeque<Asked>,
-    names: Names,
+    asked: VecDeque<Awaited>,
+    names: TextNames,
     suggestions: Option<Arc<Suggestions>>,
     /// The transaction's state by the last `ReadyForQuery`; none before the login is done.
     transaction: Option<u8>,
@@ -81,7 +81,7 @@ impl Exchange {
     pub(super) fn new(suggestions: Option<Arc<Suggestions>>) -> Self {
         Self {
             asked: VecDeque::new(),
-            names: Names::default(),
+            names: TextNames::default(),
             suggestions,
             transaction: None,
             is_open: false,
@@ -119,18 +119,23 @@ impl Exchange {
         match message.tag {
             b'S' => {
                 (self.is_open, self.is_skipping) = (false, false);
-                self.asked.push_back(Asked::Ready);
+                self.asked.push_back(Awaited::Ready);
             }
             _ if self.is_skipping => {}
             b'Q' => {
                 // The server ends with it what has come without a Sync.
                 self.is_open = false;
                 let bound = self.simple(message);
-                self.asked.push_back(Asked::Query(Running { bound, since: now, rows: 0, has_failed: false }));
+                self.asked.push_back(Awaited::Query(Running {
+                    bound,
+                    since: now,
+                    rows: 0,
+                    has_failed: false,
+                }));
             }
             b'F' => {
                 self.is_open = false;
-                self.asked.push_back(Asked::Function);
+                self.asked.push_back(Awaited::Function);
             }
             b'c' | b'f' => self.copy_has_ended()?,
             b'P' | b'B' | b'C' | b'D' | b'E' => {
@@ -148,7 +153,7 @@ impl Exchange {
     fn simple(&self, message: Message<'_>) -> Option<Bound> {
         self.suggestions.as_ref().filter(|_| message.is_whole())?;
         let text = std::str::from_utf8(Fields::new(message.body).text()?).ok()?;
-        Some(Bound { statement: Arc::new(Prepared::new(text, Vec::new())), values: None })
+        Some(Bound { statement: Arc::new(StatementText::new(text, Vec::new())), values: None })
     }
 
     fn extended(&mut self, message: Message<'_>, now: Instant) {
@@ -157,14 +162,14 @@ impl Exchange {
         }
         let body = message.body;
         self.asked.push_back(match message.tag {
-            b'P' => Asked::Answer(b'1'),
-            b'B' => Asked::Answer(b'2'),
-            b'C' => Asked::Answer(b'3'),
-            b'D' if body.first() == Some(&b'S') => Asked::Describe(self.names.described(body)),
-            b'D' => Asked::Answer(b'T'),
+            b'P' => Awaited::Answer(b'1'),
+            b'B' => Awaited::Answer(b'2'),
+            b'C' => Awaited::Answer(b'3'),
+            b'D' if body.first() == Some(&b'S') => Awaited::Describe(self.names.described(body)),
+            b'D' => Awaited::Answer(b'T'),
             _ => {
                 let bound = self.names.executed(body);
-                Asked::Execute(Running { bound, since: now, rows: 0, has_failed: false })
+                Awaited::Execute(Running { bound, since: now, rows: 0, has_failed: false })
             }
         });
     }
@@ -188,10 +193,10 @@ impl Exchange {
     /// # Errors
     /// [`Lost`] if it is not known which of the two it is.
     fn copy_has_ended(&mut self) -> Result<(), Lost> {
-        if matches!(self.asked.back(), Some(Asked::Ready)) && !self.is_copying {
+        if matches!(self.asked.back(), Some(Awaited::Ready)) && !self.is_copying {
             return Err(Lost("the end of a COPY that the server has not begun"));
         }
-        while matches!(self.asked.back(), Some(Asked::Ready)) {
+        while matches!(self.asked.back(), Some(Awaited::Ready)) {
             self.asked.pop_back();
             self.is_open = true;
         }
@@ -209,7 +214,7 @@ impl Exchange {
             b'C' => self.completed(rows(message.body), now),
             b'I' | b's' => self.completed(0, now),
             b't' => self.described(message.body),
-            b'T' | b'n' if matches!(self.asked.front(), Some(Asked::Query(_))) => Ok(()),
+            b'T' | b'n' if matches!(self.asked.front(), Some(Awaited::Query(_))) => Ok(()),
             b'T' | b'n' => self.answered(b'T'),
             b'1' | b'2' | b'3' => self.answered(message.tag),
             b'E' => {
@@ -225,7 +230,7 @@ impl Exchange {
 
     fn answered(&mut self, tag: u8) -> Result<(), Lost> {
         match self.asked.pop_front() {
-            Some(Asked::Answer(expected)) if expected == tag => Ok(()),
+            Some(Awaited::Answer(expected)) if expected == tag => Ok(()),
             _ => Err(Lost("an answer that was not asked for")),
         }
     }
@@ -233,11 +238,11 @@ impl Exchange {
     fn completed(&mut self, rows: u64, now: Instant) -> Result<(), Lost> {
         self.is_copying = false;
         match self.asked.front_mut() {
-            Some(Asked::Query(running)) => {
+            Some(Awaited::Query(running)) => {
                 running.rows += rows;
                 Ok(())
             }
-            Some(Asked::Execute(running)) => {
+            Some(Awaited::Execute(running)) => {
                 running.rows = rows;
                 self.end_first(now);
                 Ok(())
@@ -247,31 +252,31 @@ impl Exchange {
     }
 
     fn described(&mut self, body: &[u8]) -> Result<(), Lost> {
-        let Some(Asked::Describe(statement)) = self.asked.pop_front() else {
+        let Some(Awaited::Describe(statement)) = self.asked.pop_front() else {
             return Err(Lost("a description that was not asked for"));
         };
         if let Some(statement) = statement {
             statement.describe(body);
         }
-        self.asked.push_front(Asked::Answer(b'T'));
+        self.asked.push_front(Awaited::Answer(b'T'));
         Ok(())
     }
 
     fn failed(&mut self) {
         self.last_failed = match self.asked.front() {
-            None | Some(Asked::Query(_) | Asked::Function | Asked::Ready) => Failed::Alone,
-            Some(Asked::Answer(b'1')) => Failed::Parse,
-            Some(Asked::Answer(_) | Asked::Describe(_) | Asked::Execute(_)) => Failed::Extended,
+            None | Some(Awaited::Query(_) | Awaited::Function | Awaited::Ready) => Failed::Alone,
+            Some(Awaited::Answer(b'1')) => Failed::Parse,
+            Some(Awaited::Answer(_) | Awaited::Describe(_) | Awaited::Execute(_)) => Failed::Extended,
         };
         match self.asked.front_mut() {
-            Some(Asked::Query(running)) => {
+            Some(Awaited::Query(running)) => {
                 running.has_failed = true;
                 return;
             }
-            Some(Asked::Function) => return,
+            Some(Awaited::Function) => return,
             _ => {}
         }
-        let count = self.asked.iter().take_while(|asked| !matches!(asked, Asked::Ready)).count();
+        let count = self.asked.iter().take_while(|asked| !matches!(asked, Awaited::Ready)).count();
         self.asked.drain(..count);
         self.is_skipping = count > 0 && self.asked.is_empty();
     }
@@ -283,7 +288,7 @@ impl Exchange {
             return Ok(());
         }
         match self.asked.front() {
-            Some(Asked::Query(_) | Asked::Function | Asked::Ready) => {
+            Some(Awaited::Query(_) | Awaited::Function | Awaited::Ready) => {
                 self.end_first(now);
                 Ok(())
             }
@@ -294,7 +299,7 @@ impl Exchange {
     /// Takes the first of the queue and hands it on if it was a statement.
     fn end_first(&mut self, now: Instant) {
         let statement = match self.asked.pop_front() {
-            Some(Asked::Query(running) | Asked::Execute(running)) => running.ended(self.last_end, now),
+            Some(Awaited::Query(running) | Awaited::Execute(running)) => running.ended(self.last_end, now),
             _ => None,
         };
         if let (Some(seen), Some(suggestions)) = (statement, &self.suggestions) {

@@ -25,7 +25,7 @@ use crate::wire::{BadLength, Framer, Message, Severity, severity_and_code};
 pub(crate) use exchange::Failed;
 use exchange::{Exchange, Lost};
 #[cfg(test)]
-pub(crate) use prepared::Prepared;
+pub(crate) use prepared::StatementText;
 pub(crate) use seen::{Seen, Value};
 
 /// Longest text of a statement, and longest values, that are looked at.

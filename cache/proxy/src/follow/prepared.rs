@@ -11,14 +11,14 @@ const MAX_PORTALS: usize = 256;
 
 /// A statement that was sent to the database.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Prepared {
+pub(crate) struct StatementText {
     pub(crate) text: Box<str>,
     /// Types of its parameters as the client has declared them; 0 where it has not.
     declared: Vec<u32>,
     described: OnceLock<Vec<u32>>,
 }
 
-impl Prepared {
+impl StatementText {
     pub(crate) fn new(text: &str, declared: Vec<u32>) -> Self {
         Self { text: text.into(), declared, described: OnceLock::new() }
     }
@@ -42,19 +42,19 @@ impl Prepared {
 /// What a portal executes.
 #[derive(Debug, Clone)]
 pub(super) struct Bound {
-    pub(super) statement: Arc<Prepared>,
+    pub(super) statement: Arc<StatementText>,
     pub(super) values: Option<Box<[u8]>>,
 }
 
 /// The names that a session has given. Those beyond the limits are forgotten, and their statements are not observed.
 #[derive(Debug, Default)]
-pub(super) struct Names {
-    statements: HashMap<Box<[u8]>, Arc<Prepared>>,
+pub(super) struct TextNames {
+    statements: HashMap<Box<[u8]>, Arc<StatementText>>,
     portals: HashMap<Box<[u8]>, Bound>,
     bytes: usize,
 }
 
-impl Names {
+impl TextNames {
     /// A `Parse`.
     pub(super) fn parse(&mut self, body: &[u8], is_whole: bool) -> Option<()> {
         let mut fields = Fields::new(body);
@@ -67,7 +67,7 @@ impl Names {
             self.statements.clear();
             self.bytes = name.len() + text.len();
         }
-        self.statements.insert(name.into(), Arc::new(Prepared::new(text, declared)));
+        self.statements.insert(name.into(), Arc::new(StatementText::new(text, declared)));
         Some(())
     }
 
@@ -102,7 +102,7 @@ impl Names {
     }
 
     /// The statement of a `Describe`; none if it describes a portal or is not known.
-    pub(super) fn described(&self, body: &[u8]) -> Option<Arc<Prepared>> {
+    pub(super) fn described(&self, body: &[u8]) -> Option<Arc<StatementText>> {
         let mut fields = Fields::new(body);
         fields.byte().filter(|&kind| kind == b'S')?;
         self.statements.get(fields.text()?).cloned()
@@ -122,13 +122,13 @@ fn types(fields: &mut Fields<'_>) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    fn parse(names: &mut Names, name: &str, text: &str) {
+    fn parse(names: &mut TextNames, name: &str, text: &str) {
         names.parse(format!("{name}\0{text}\0\0\0").as_bytes(), true).unwrap();
     }
 
     #[test]
     fn statements_that_take_the_same_name_cost_their_text_once() {
-        let mut names = Names::default();
+        let mut names = TextNames::default();
         parse(&mut names, "kept", "SELECT 1");
         let long = "x".repeat(8_000);
         for _ in 0..2 * MAX_BYTES / long.len() {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn statements_beyond_the_limit_are_forgotten() {
-        let mut names = Names::default();
+        let mut names = TextNames::default();
         let long = "x".repeat(8_000);
         for nth in 0..2 * MAX_BYTES / long.len() {
             parse(&mut names, &nth.to_string(), &long);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::prepared::Prepared;
+use super::prepared::StatementText;
 use crate::wire::bind::{self, BINARY};
 
 /// The numbers that PostgreSQL gives its integer types: `int8`, `int2`, `int4`.
@@ -12,7 +12,7 @@ const INTEGERS: [u32; 3] = [20, 21, 23];
 /// A statement, as it was executed once.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
-    pub(crate) statement: Arc<Prepared>,
+    pub(crate) statement: Arc<StatementText>,
     /// What `Bind` gave for its parameters, as bytes of the protocol; none for the simple protocol, or if they are too
     /// long to be looked at.
     pub(crate) values: Option<Box<[u8]>>,
@@ -35,7 +35,7 @@ impl Seen {
     /// How much memory it takes, nearly.
     pub(crate) fn bytes(&self) -> usize {
         let values = self.values.as_ref().map_or(0, |values| values.len());
-        size_of::<Self>() + size_of::<Prepared>() + self.statement.text.len() + values
+        size_of::<Self>() + size_of::<StatementText>() + self.statement.text.len() + values
     }
 
     /// The values of the parameters, in their order.
@@ -52,7 +52,7 @@ impl Value {
 }
 
 /// Reads the formats and values of `Bind`.
-fn values(bytes: &[u8], statement: &Prepared) -> Option<Vec<Value>> {
+fn values(bytes: &[u8], statement: &StatementText) -> Option<Vec<Value>> {
     let value = |(nth, value): (usize, Option<bind::Formatted<'_>>)| {
         let (format, bytes) = value?;
         let Some(bytes) = bytes else { return Some(Value::Null) };
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn values_are_read_by_their_formats() {
-        let statement = Prepared::new("SELECT", vec![23, 25, 0]);
+        let statement = StatementText::new("SELECT", vec![23, 25, 0]);
         let mut bind = vec![0, 3, 0, 1, 0, 0, 0, 0, 0, 3];
         for value in [&7_i32.to_be_bytes()[..], b"Oslo"] {
             bind.extend(u32::try_from(value.len()).unwrap().to_be_bytes());

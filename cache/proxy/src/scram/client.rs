@@ -17,7 +17,7 @@ pub(crate) struct ClientLogin<'a> {
 
 /// A login that waits for the proof of the server.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AwaitedProof {
     expected: String,
 }
 
@@ -45,7 +45,7 @@ impl<'a> ClientLogin<'a> {
     }
 
     /// Takes the answer to it, and gives the last message.
-    pub(crate) fn prove(&self, answer: &[u8]) -> Result<(String, Asked), Failure> {
+    pub(crate) fn prove(&self, answer: &[u8]) -> Result<(String, AwaitedProof), Failure> {
         let answer = text(answer)?;
         let mut attributes = Attributes::new(answer);
         let nonce = attributes.nonce()?;
@@ -64,11 +64,11 @@ impl<'a> ClientLogin<'a> {
         let client_key = &self.proven.client_key;
         let proof = xor(client_key, &hmac(&hash(client_key), &all));
         let expected = format!("v={}", encode(&hmac(&self.verifier.server_key, &all)));
-        Ok((format!("{without_proof},p={}", encode(&proof)), Asked { expected }))
+        Ok((format!("{without_proof},p={}", encode(&proof)), AwaitedProof { expected }))
     }
 }
 
-impl Asked {
+impl AwaitedProof {
     /// Takes the last message of the server: it knows the keys.
     pub(crate) fn finish(self, answer: &[u8]) -> Result<(), Failure> {
         if text(answer)? == self.expected { Ok(()) } else { Err(Failure::WrongServer) }

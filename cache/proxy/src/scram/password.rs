@@ -4,7 +4,7 @@ use pbkdf2::pbkdf2_hmac;
 use sha2::Sha256;
 
 use super::attributes::{Attributes, text};
-use super::client::{Asked, ClientLogin};
+use super::client::{AwaitedProof, ClientLogin};
 use super::server::Proven;
 use super::{Failure, Key, Verifier, hash, hmac};
 
@@ -30,7 +30,7 @@ impl PasswordLogin {
     }
 
     /// Takes the answer to it, and gives the last message.
-    pub(crate) fn prove(self, password: &str, answer: &[u8]) -> Result<(String, Asked), Failure> {
+    pub(crate) fn prove(self, password: &str, answer: &[u8]) -> Result<(String, AwaitedProof), Failure> {
         let mut attributes = Attributes::new(text(answer)?);
         attributes.nonce()?;
         let salt = attributes.bytes('s')?;

@@ -1,12 +1,12 @@
 //! What is suggested.
 
 use super::*;
-use crate::follow::Prepared;
+use crate::follow::StatementText;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 fn seen(text: &str) -> Seen {
-    let statement = Arc::new(Prepared::new(text, Vec::new()));
+    let statement = Arc::new(StatementText::new(text, Vec::new()));
     Seen { statement, values: None, elapsed: MILLISECOND, rows: 1, has_failed: false }
 }
 

@@ -63,11 +63,11 @@ pub(crate) struct Log {
     is_late: AtomicBool,
     /// Holds of columns that were registered, which wait for transactions that are not known yet.
     unsettled: Mutex<Vec<Hold>>,
-    state: watch::Sender<State>,
+    state: watch::Sender<Progress>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct State {
+struct Progress {
     /// The last round that has ended.
     done: u64,
     /// Why the log is not read, if that is so.
@@ -82,7 +82,7 @@ impl Log {
             wake: Notify::new(),
             is_late: AtomicBool::new(false),
             unsettled: Mutex::default(),
-            state: watch::Sender::new(State { done: 0, problem }),
+            state: watch::Sender::new(Progress { done: 0, problem }),
         }
     }
 
@@ -95,7 +95,7 @@ impl Log {
         if self.is_late.load(Ordering::SeqCst) {
             return false;
         }
-        let is_over = |state: &State| state.done >= wanted || state.problem.is_some();
+        let is_over = |state: &Progress| state.done >= wanted || state.problem.is_some();
         let ended = timeout(PATIENCE, state.wait_for(is_over)).await;
         if ended.is_err() {
             self.is_late.store(true, Ordering::SeqCst);

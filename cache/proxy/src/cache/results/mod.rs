@@ -46,7 +46,7 @@ pub(crate) struct Hold(u64);
 
 /// What a write touches that is under way.
 #[derive(Debug)]
-struct Held {
+struct HeldWrite {
     touched: Touched,
     /// The server process that writes, if it is known.
     process: Option<i32>,
@@ -95,7 +95,7 @@ struct State {
     entries: Entries,
     /// Entries that were dropped under this lock.
     freed: Vec<Entries>,
-    holds: HashMap<u64, Held>,
+    holds: HashMap<u64, HeldWrite>,
     /// Those that are doubted are among the holds, too.
     views: HashMap<u64, View>,
     /// Whether definitions are those of the last reading.
@@ -203,7 +203,7 @@ impl Results {
         let keeps_tickets = self.keeps_tickets();
         state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
         state.watched.retain(|_, (column, span)| !touched.overlaps(*column, *span));
-        state.holds.insert(number, Held { touched, process, since: Instant::now() });
+        state.holds.insert(number, HeldWrite { touched, process, since: Instant::now() });
         (Hold(number), dropped)
     }
 
@@ -414,7 +414,7 @@ impl State {
 
     fn doubt_view(&mut self, number: u64, process: Option<i32>) {
         let touched = Touched { is_all: true, ..Touched::default() };
-        self.holds.entry(number).or_insert_with(|| Held { touched, process, since: Instant::now() });
+        self.holds.entry(number).or_insert_with(|| HeldWrite { touched, process, since: Instant::now() });
         self.clear();
     }
 
@@ -422,7 +422,7 @@ impl State {
     /// one that was on its way may have changed them as well, unseen: then there must be another check.
     fn settle_views(&mut self, check: u64) -> bool {
         let has_changed = mem::replace(&mut self.opened, self.generation) != self.generation;
-        let defines = |(number, held): (&u64, &Held)| {
+        let defines = |(number, held): (&u64, &HeldWrite)| {
             held.touched.may_define
                 || self.views.get(number).is_some_and(|view| view.generation != self.generation)
         };

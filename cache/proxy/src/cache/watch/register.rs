@@ -16,7 +16,7 @@ use super::{Catalogue, LOOK, Sessions, Watcher, catalogue, past, past_the_proxy}
 use crate::cache::registered::Registered;
 use crate::cache::settings::Past;
 use crate::cache::span::{Span, Touched};
-use crate::cache::{Asked, Cache};
+use crate::cache::{Cache, Registration};
 use crate::suggest::Suggestion;
 
 /// Longest wait for the claim of a table, much shorter than the leases that the cache holds already. A claim that was given up may
@@ -43,7 +43,7 @@ impl Watcher {
     /// Registers a column that was asked for, one at a time for the same reason; says whether there are more.
     pub(super) async fn register_asked(&self, cache: &Cache) -> bool {
         let next = || cache.asked.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let Some(Asked { column: (schema, table, column), answer }) = next() else { return false };
+        let Some(Registration { column: (schema, table, column), answer }) = next() else { return false };
         // One that asks no more has no use for the answer.
         drop(answer.send(self.register(cache, (&schema, &table, &column), |_| Ok(())).await));
         !cache.asked.lock().unwrap_or_else(PoisonError::into_inner).is_empty()

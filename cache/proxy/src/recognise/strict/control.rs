@@ -1,6 +1,6 @@
 //! Statements that begin and end transactions, and those about the session, by their words.
 
-use super::{Session, Statement};
+use super::{AboutSession, Statement};
 
 /// Words of statements after which a text may mean something else: names of tables, and how characters are read.
 const MOVES_PATH: [&str; 9] = [
@@ -42,7 +42,7 @@ pub(super) fn recognise(plain: &str) -> Option<Statement> {
         ["SHOW", ..] => Statement::Show,
         ["SET", "CONSTRAINTS", ..] => return None,
         ["SET" | "RESET" | "DISCARD" | "DEALLOCATE" | "LISTEN" | "UNLISTEN" | "NOTIFY", ..] => {
-            Statement::Session(Session {
+            Statement::Session(AboutSession {
                 keeps_path: !MOVES_PATH.iter().any(|word| upper.contains(word)) && words[1..] != ["ALL"],
                 keeps_prepared: !matches!(words[0], "DISCARD" | "DEALLOCATE"),
             })

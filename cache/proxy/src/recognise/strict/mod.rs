@@ -42,14 +42,14 @@ pub(crate) enum Statement {
     /// It says something of the session, and changes nothing.
     Show,
     /// It changes settings or prepared statements of the session, and no table.
-    Session(Session),
+    Session(AboutSession),
     /// It may do anything.
     Unknown(Reason),
 }
 
 /// What a statement about the session leaves as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Session {
+pub(crate) struct AboutSession {
     /// Names of tables mean the same afterwards.
     pub(crate) keeps_path: bool,
     /// Prepared statements are still there.

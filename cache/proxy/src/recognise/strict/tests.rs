@@ -219,7 +219,7 @@ fn transactions_and_sessions_are_known_by_their_words() {
         assert_eq!(statement(text), expected, "{text}");
     }
     let about = |text: &str| match statement(text) {
-        Statement::Session(Session { keeps_path, keeps_prepared }) => (keeps_path, keeps_prepared),
+        Statement::Session(AboutSession { keeps_path, keeps_prepared }) => (keeps_path, keeps_prepared),
         other => panic!("{text}: {other:?}"),
     };
     assert_eq!(about("SET TimeZone = 'UTC'"), (true, true));

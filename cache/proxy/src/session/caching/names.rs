@@ -20,7 +20,7 @@ type Owed = Option<Vec<u8>>;
 
 /// A message whose answer tells what a name stands for.
 #[derive(Debug)]
-enum Asked {
+enum Sent {
     Parse(Name, Option<Prepared>, Owed),
     Close(Owed),
     /// One of the proxy's own, whose answer is not for the client; with its bytes if the server must see it in any case.
@@ -35,7 +35,7 @@ pub(super) struct Names {
     known: HashMap<Name, Prepared>,
     /// What stood for a name before SQL may have changed that.
     unconfirmed: HashMap<Name, Prepared>,
-    asked: VecDeque<Asked>,
+    asked: VecDeque<Sent>,
     /// What the message that is sent now replaces.
     replaced: Owed,
     /// Whether the server skips all up to the next `Sync`.
@@ -47,10 +47,10 @@ pub(super) struct Names {
 
 /// An answer that was not expected.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lost;
+pub(super) struct OutOfStep;
 
 impl Names {
-    fn ask(&mut self, asked: Asked) {
+    fn ask(&mut self, asked: Sent) {
         self.is_over |= self.asked.len() >= MAX_ASKED;
         if !self.is_over {
             self.asked.push_back(asked);
@@ -80,7 +80,7 @@ impl Names {
         }
         self.unconfirmed.remove(name);
         let owed = self.replaced.take();
-        self.ask(Asked::Parse(name.into(), plan, owed));
+        self.ask(Sent::Parse(name.into(), plan, owed));
     }
 
     pub(super) fn close(&mut self, name: Option<&[u8]>) {
@@ -88,7 +88,7 @@ impl Names {
             self.known.remove(name);
             self.unconfirmed.remove(name);
             for asked in &mut self.asked {
-                if let Asked::Parse(parsed, plan, _) = asked
+                if let Sent::Parse(parsed, plan, _) = asked
                     && **parsed == *name
                 {
                     *plan = None;
@@ -96,23 +96,23 @@ impl Names {
             }
         }
         let owed = self.replaced.take();
-        self.ask(Asked::Close(owed));
+        self.ask(Sent::Close(owed));
     }
 
     /// A `Query` was sent, which takes the place of the statement without a name.
     pub(super) fn query(&mut self) {
         self.known.remove(&b""[..]);
         let owed = self.replaced.take();
-        self.ask(Asked::Query(owed));
+        self.ask(Sent::Query(owed));
     }
 
     pub(super) fn ready(&mut self) {
-        self.ask(Asked::Ready);
+        self.ask(Sent::Ready);
     }
 
     /// A message of the proxy's own is sent; with its bytes if it must be sent again where the server skips it.
     pub(super) fn own(&mut self, owed: Owed) {
-        self.ask(Asked::Own(owed));
+        self.ask(Sent::Own(owed));
     }
 
     /// The server is known to have this one.
@@ -131,14 +131,14 @@ impl Names {
         let (mut is_of_this_flight, mut is_unanswered) = (true, false);
         for asked in self.asked.iter().rev() {
             match asked {
-                Asked::Ready | Asked::Query(_) => is_of_this_flight = false,
-                Asked::Parse(parsed, plan, _) if **parsed == *name => {
+                Sent::Ready | Sent::Query(_) => is_of_this_flight = false,
+                Sent::Parse(parsed, plan, _) if **parsed == *name => {
                     if is_of_this_flight {
                         return plan.clone();
                     }
                     is_unanswered = true;
                 }
-                Asked::Parse(..) | Asked::Close(_) | Asked::Own(_) => {}
+                Sent::Parse(..) | Sent::Close(_) | Sent::Own(_) => {}
             }
         }
         if is_unanswered { None } else { self.known.get(name).cloned() }
@@ -179,10 +179,10 @@ impl Names {
     /// `ParseComplete` or `CloseComplete` has come; whether it is for the client.
     ///
     /// # Errors
-    /// [`Lost`]: what names stand for is not known any more.
-    pub(super) fn answered(&mut self, tag: u8) -> Result<bool, Lost> {
+    /// [`OutOfStep`]: what names stand for is not known any more.
+    pub(super) fn answered(&mut self, tag: u8) -> Result<bool, OutOfStep> {
         match (self.asked.pop_front(), tag) {
-            (Some(Asked::Parse(name, plan, _)), b'1') => {
+            (Some(Sent::Parse(name, plan, _)), b'1') => {
                 if self.known.len() >= MAX_NAMES {
                     self.known.clear();
                 }
@@ -191,11 +191,11 @@ impl Names {
                 }
                 Ok(true)
             }
-            (Some(Asked::Close(_)), b'3') => Ok(true),
-            (Some(Asked::Own(_)), _) => Ok(false),
+            (Some(Sent::Close(_)), b'3') => Ok(true),
+            (Some(Sent::Own(_)), _) => Ok(false),
             _ => {
                 self.is_out_of_step = true;
-                Err(Lost)
+                Err(OutOfStep)
             }
         }
     }
@@ -208,7 +208,7 @@ impl Names {
         }
         // The server has dropped the statement without a name before it looked at the text, as it would without a proxy.
         let parse = self.asked.iter_mut().find_map(|asked| match asked {
-            Asked::Parse(_, _, owed) => Some(owed),
+            Sent::Parse(_, _, owed) => Some(owed),
             _ => None,
         });
         parse.into_iter().for_each(|owed| *owed = None);
@@ -219,9 +219,9 @@ impl Names {
         let (was_skipping, mut again) = (std::mem::take(&mut self.is_skipping), None);
         while let Some(asked) = self.asked.pop_front() {
             let owed = match asked {
-                Asked::Ready => break,
-                Asked::Query(_) if !was_skipping => break,
-                Asked::Parse(_, _, owed) | Asked::Close(owed) | Asked::Own(owed) | Asked::Query(owed) => owed,
+                Sent::Ready => break,
+                Sent::Query(_) if !was_skipping => break,
+                Sent::Parse(_, _, owed) | Sent::Close(owed) | Sent::Own(owed) | Sent::Query(owed) => owed,
             };
             again = again.or(owed);
         }
@@ -238,7 +238,7 @@ impl Names {
     pub(super) fn parse_of_unknown(&mut self) {
         self.forget();
         self.unconfirmed.clear();
-        self.ask(Asked::Parse(Name::default(), None, None));
+        self.ask(Sent::Parse(Name::default(), None, None));
     }
 
     /// Statements may have been prepared or dropped by SQL.
@@ -248,7 +248,7 @@ impl Names {
         }
         self.unconfirmed.extend(self.known.drain());
         for asked in &mut self.asked {
-            if let Asked::Parse(_, plan, _) = asked {
+            if let Sent::Parse(_, plan, _) = asked {
                 *plan = None;
             }
         }
@@ -294,7 +294,7 @@ mod tests {
         names.ready();
         names.is_ready();
         assert_eq!((number(&names, b"s"), number(&names, b"")), (Some(1), None));
-        assert_eq!(names.answered(b'1'), Err(Lost));
+        assert_eq!(names.answered(b'1'), Err(OutOfStep));
     }
 
     #[test]
@@ -402,7 +402,7 @@ mod tests {
         names.parse(b"s", plan(1));
         names.failed(Failed::Alone);
         names.is_ready();
-        assert_eq!(names.answered(b'1'), Err(Lost), "the second was not");
+        assert_eq!(names.answered(b'1'), Err(OutOfStep), "the second was not");
         assert!(names.is_out_of_step());
         names.rest();
         assert!(!names.is_out_of_step());

@@ -8,13 +8,13 @@ use tracing::warn;
 
 use super::Session;
 use super::capture::{Capture, Captured, Purpose};
-use super::names::Lost;
+use super::names::OutOfStep;
 use super::state::{Block, SessionIdentity, State};
 use crate::cache::{
     About, Answer, Comparison, NoIdentity, Ticket, Touched, Verdict, add_duration, compare, count, of_error,
 };
 use crate::follow::TooLong;
-use crate::recognise::strict::{Session as AboutSession, Statement};
+use crate::recognise::strict::{AboutSession, Statement};
 use crate::session::relay::End;
 use crate::wire::{Inbox, Next, Severity, severity_and_code};
 
@@ -117,7 +117,7 @@ impl Session<'_> {
             b'S' => state.changes(AboutSession { keeps_path: true, keeps_prepared: true }),
             b'1' | b'3' => match state.names.answered(tag) {
                 Ok(is_for_client) => return is_for_client,
-                Err(Lost) => self.lose_names(state),
+                Err(OutOfStep) => self.lose_names(state),
             },
             _ => {}
         }

@@ -13,7 +13,7 @@ use super::path::Path;
 use super::state::{Block, SessionIdentity, State};
 use crate::cache::{Effect, Plan, Prepared, Touched, count, effect};
 use crate::follow::TooLong;
-use crate::recognise::strict::{Session as AboutSession, Statement};
+use crate::recognise::strict::{AboutSession, Statement};
 use crate::session::relay::End;
 use crate::wire::{Fields, Inbox, Next};
 

@@ -16,7 +16,7 @@ use super::names::Names;
 use super::path::Path;
 use super::unseen::Unseen;
 use crate::cache::{AsOf, Hold, Identity, Prepared, ReadingMark, Touched};
-use crate::recognise::strict::Session as AboutSession;
+use crate::recognise::strict::AboutSession;
 use crate::wire::Fields;
 
 /// What a session may do in the transaction that it is in.
