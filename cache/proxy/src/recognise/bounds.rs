@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{BinaryOperator, CastKind, Expr, InTarget, UnaryOperator, Value};
 
-use super::{Bound, Bounded, Operand, Table, folded};
+use super::{Bound, Bounded, Comparand, Table, folded};
 
 /// The columns that `selection` bounds, each once, in the order of the statement.
 pub(super) fn bounded_columns(table: &Table, selection: &Expr) -> Vec<Bounded> {
@@ -46,7 +46,7 @@ fn bounds_of(table: &Table, condition: &Expr) -> Option<(String, Vec<Bound>)> {
     }
 }
 
-fn bound(op: &BinaryOperator, operand: Operand) -> Option<Bound> {
+fn bound(op: &BinaryOperator, operand: Comparand) -> Option<Bound> {
     Some(match op {
         BinaryOperator::Eq => Bound::OneOf(vec![operand]),
         BinaryOperator::GtEq => Bound::AtLeast(operand),
@@ -82,35 +82,35 @@ pub(super) fn column(table: &Table, expr: &Expr) -> Option<String> {
 }
 
 /// A constant or a parameter, with a cast that was found to be harmless around it.
-pub(super) fn operand(expr: &Expr) -> Option<Operand> {
+pub(super) fn operand(expr: &Expr) -> Option<Comparand> {
     match expr {
         Expr::Nested(inner) => operand(inner),
         Expr::Cast { kind: CastKind::Cast | CastKind::DoubleColon, expr, .. } => operand(expr),
         Expr::Value(value) => constant(&value.value),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match operand(expr)? {
-            Operand::Integer(number) => number.checked_neg().map(Operand::Integer),
-            Operand::Text(number) => Some(Operand::Text(format!("-{number}"))),
-            Operand::Param(place) => Some(Operand::Minus(place)),
-            Operand::Minus(place) => Some(Operand::Param(place)),
+            Comparand::Integer(number) => number.checked_neg().map(Comparand::Integer),
+            Comparand::Text(number) => Some(Comparand::Text(format!("-{number}"))),
+            Comparand::Param(place) => Some(Comparand::Minus(place)),
+            Comparand::Minus(place) => Some(Comparand::Param(place)),
         },
         _ => None,
     }
 }
 
-fn constant(value: &Value) -> Option<Operand> {
+fn constant(value: &Value) -> Option<Comparand> {
     match value {
         Value::Placeholder(name) => {
             let number: usize = name.strip_prefix('$')?.parse().ok()?;
-            number.checked_sub(1).map(Operand::Param)
+            number.checked_sub(1).map(Comparand::Param)
         }
         Value::Number(text, false) => Some(number(text)),
         Value::SingleQuotedString(text) => Some(number(text)),
-        Value::Boolean(value) => Some(Operand::Text(value.to_string())),
+        Value::Boolean(value) => Some(Comparand::Text(value.to_string())),
         _ => None,
     }
 }
 
 /// An integer is one with quotes, too.
-pub(super) fn number(text: &str) -> Operand {
-    text.parse().map_or_else(|_| Operand::Text(text.to_owned()), Operand::Integer)
+pub(super) fn number(text: &str) -> Comparand {
+    text.parse().map_or_else(|_| Comparand::Text(text.to_owned()), Comparand::Integer)
 }

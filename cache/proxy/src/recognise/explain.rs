@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::harmless::examine;
 use super::strict::{self, Range};
-use super::{Bounded, Statement, recognise};
+use super::{Bounded, Recognised, recognise};
 
 /// What a cache would do with a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,22 +54,22 @@ pub enum Explanation {
 pub fn explain(sql: &str) -> Explanation {
     let names = |columns: Vec<Bounded>| columns.into_iter().map(|bounded| bounded.column).collect();
     match (recognise(sql), strict::statement(sql, &examine(sql).harmless)) {
-        (Ok(Statement::Read { table, .. }), strict::Statement::Read(read)) => {
+        (Ok(Recognised::Read { table, .. }), strict::Statement::Read(read)) => {
             let columns = read.ranges.into_iter().map(|(column, _): (String, Range)| column).collect();
             Explanation::Cacheable { table, columns }
         }
-        (Ok(Statement::Read { table, columns }), strict::Statement::Harmless(reason)) => {
+        (Ok(Recognised::Read { table, columns }), strict::Statement::Harmless(reason)) => {
             Explanation::Counted { table, columns: names(columns), reason }
         }
-        (Ok(Statement::Read { table, columns }), _) => Explanation::Counted {
+        (Ok(Recognised::Read { table, columns }), _) => Explanation::Counted {
             table,
             columns: names(columns),
             reason: "its text is read in more than one way".to_owned(),
         },
-        (Ok(Statement::Write { table, columns }), strict::Statement::Write(_)) => {
+        (Ok(Recognised::Write { table, columns }), strict::Statement::Write(_)) => {
             Explanation::Write { table, columns: names(columns) }
         }
-        (Ok(Statement::Write { table, .. }), _) => Explanation::Write { table, columns: Vec::new() },
+        (Ok(Recognised::Write { table, .. }), _) => Explanation::Write { table, columns: Vec::new() },
         (Err(reason), _) => Explanation::Relayed { reason },
     }
 }

@@ -40,7 +40,7 @@ pub(crate) type Reason = String;
 
 /// A statement that is recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Statement {
+pub(crate) enum Recognised {
     /// It reads one table, and bounds these of its columns.
     Read { table: String, columns: Vec<Bounded> },
     /// It writes one table. All rows that it touches, before and after, are within these bounds.
@@ -57,16 +57,16 @@ pub(crate) struct Bounded {
 /// A condition on the values of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Bound {
-    OneOf(Vec<Operand>),
-    AtLeast(Operand),
-    Above(Operand),
-    AtMost(Operand),
-    Below(Operand),
+    OneOf(Vec<Comparand>),
+    AtLeast(Comparand),
+    Above(Comparand),
+    AtMost(Comparand),
+    Below(Comparand),
 }
 
 /// What a column is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Operand {
+pub(crate) enum Comparand {
     /// A parameter, by its place from 0 on.
     Param(usize),
     /// A parameter with a minus before it.
@@ -80,7 +80,7 @@ pub(crate) enum Operand {
 ///
 /// # Errors
 /// Why it is not recognised.
-pub(crate) fn recognise(text: &str) -> Result<Statement, Reason> {
+pub(crate) fn recognise(text: &str) -> Result<Recognised, Reason> {
     let plain = words::plain(text)?;
     match <[Parsed; 1]>::try_from(parsed(&plain)?) {
         Ok([Parsed::Query(query)]) => select::recognise(&query),

@@ -8,9 +8,9 @@ use sqlparser::ast::{
 use super::bounds::bounded_columns;
 use super::clauses::{Clauses, clauses};
 use super::expression::is_known;
-use super::{Reason, Statement};
+use super::{Reason, Recognised};
 
-pub(super) fn recognise(query: &Query) -> Result<Statement, Reason> {
+pub(super) fn recognise(query: &Query) -> Result<Recognised, Reason> {
     let Clauses { table, projection, selection, group_by, having, order_by, limit, is_distinct: _ } =
         clauses(query)?;
     order(order_by)?;
@@ -25,7 +25,7 @@ pub(super) fn recognise(query: &Query) -> Result<Statement, Reason> {
             "no condition bounds a column by =, <, <=, >, >=, BETWEEN or IN and a constant".to_owned()
         );
     }
-    Ok(Statement::Read { table: table.name, columns })
+    Ok(Recognised::Read { table: table.name, columns })
 }
 
 fn projected(item: &SelectItem) -> Result<(), Reason> {

@@ -6,14 +6,14 @@ use super::*;
 
 fn read(text: &str) -> (String, Vec<Bounded>) {
     match recognise(text) {
-        Ok(Statement::Read { table, columns }) => (table, columns),
+        Ok(Recognised::Read { table, columns }) => (table, columns),
         other => panic!("{text}: {other:?}"),
     }
 }
 
 fn write(text: &str) -> (String, Vec<Bounded>) {
     match recognise(text) {
-        Ok(Statement::Write { table, columns }) => (table, columns),
+        Ok(Recognised::Write { table, columns }) => (table, columns),
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -23,13 +23,13 @@ fn by(column: &str, bounds: Vec<Bound>) -> Bounded {
 }
 
 fn equal(number: i64) -> Bound {
-    Bound::OneOf(vec![Operand::Integer(number)])
+    Bound::OneOf(vec![Comparand::Integer(number)])
 }
 
 #[test]
 fn conditions_bound_columns() {
     use Bound::{Above, AtLeast, AtMost, Below, OneOf};
-    use Operand::{Integer, Param, Text};
+    use Comparand::{Integer, Param, Text};
     let cases = [
         ("a = 5", vec![equal(5)]),
         ("5 = a", vec![equal(5)]),
@@ -53,7 +53,7 @@ fn several_columns_are_bounded() {
     let (table, columns) =
         read("SELECT count(*) FROM Shop.\"Orders\" o WHERE o.day >= 1 AND o.id = 2 AND 3 > day");
     assert_eq!(table, "shop.Orders");
-    let day = vec![Bound::AtLeast(Operand::Integer(1)), Bound::Below(Operand::Integer(3))];
+    let day = vec![Bound::AtLeast(Comparand::Integer(1)), Bound::Below(Comparand::Integer(3))];
     assert_eq!(columns, [by("day", day), by("id", vec![equal(2)])]);
 }
 
@@ -166,7 +166,7 @@ fn long_chains_are_relayed_and_the_process_goes_on() {
 #[test]
 fn writes_have_a_table_and_bounds() {
     let of_t = |columns| ("t".to_owned(), columns);
-    let two = Bound::OneOf(vec![Operand::Param(0), Operand::Integer(7)]);
+    let two = Bound::OneOf(vec![Comparand::Param(0), Comparand::Integer(7)]);
     assert_eq!(write("DELETE FROM t WHERE a = 1"), of_t(vec![by("a", vec![equal(1)])]));
     assert_eq!(write("UPDATE t SET b = b + 1 WHERE a = 1 AND b = 2"), of_t(vec![by("a", vec![equal(1)])]));
     assert_eq!(write("UPDATE t SET (a, b) = (1, 2) WHERE a = 1"), of_t(vec![]));

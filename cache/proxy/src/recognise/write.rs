@@ -6,9 +6,9 @@ use sqlparser::ast::{
 };
 
 use super::bounds::{bounded_columns, operand};
-use super::{Bound, Bounded, Reason, Statement, Table, folded, only_table, table_name};
+use super::{Bound, Bounded, Reason, Recognised, Table, folded, only_table, table_name};
 
-pub(super) fn recognise(statement: &Parsed) -> Result<Statement, Reason> {
+pub(super) fn recognise(statement: &Parsed) -> Result<Recognised, Reason> {
     match statement {
         Parsed::Insert(insert) => inserted(insert),
         Parsed::Update(update) => updated(update),
@@ -25,11 +25,11 @@ pub(super) fn recognise(statement: &Parsed) -> Result<Statement, Reason> {
 }
 
 /// A write that may touch any row of the table.
-const fn whole(table: String) -> Statement {
-    Statement::Write { table, columns: Vec::new() }
+const fn whole(table: String) -> Recognised {
+    Recognised::Write { table, columns: Vec::new() }
 }
 
-fn inserted(insert: &Insert) -> Result<Statement, Reason> {
+fn inserted(insert: &Insert) -> Result<Recognised, Reason> {
     let TableObject::TableName(name) = &insert.table else {
         return Err("it writes no plain table".to_owned());
     };
@@ -42,7 +42,7 @@ fn inserted(insert: &Insert) -> Result<Statement, Reason> {
         let operands = rows.iter().map(|row| row.get(nth).and_then(operand)).collect::<Option<_>>()?;
         Some(Bounded { column, bounds: vec![Bound::OneOf(operands)] })
     });
-    Ok(Statement::Write { columns: columns.collect(), table })
+    Ok(Recognised::Write { columns: columns.collect(), table })
 }
 
 fn rows_of(query: &Query) -> Option<Vec<&[Expr]>> {
@@ -52,7 +52,7 @@ fn rows_of(query: &Query) -> Option<Vec<&[Expr]>> {
     }
 }
 
-fn updated(update: &Update) -> Result<Statement, Reason> {
+fn updated(update: &Update) -> Result<Recognised, Reason> {
     let table = only_table(std::slice::from_ref(&update.table))?;
     let Some(assigned) = update.assignments.iter().map(assigned_column).collect::<Option<Vec<_>>>() else {
         return Ok(whole(table.name));
@@ -60,7 +60,7 @@ fn updated(update: &Update) -> Result<Statement, Reason> {
     let mut columns = bounded(&table, update.selection.as_ref());
     // A row has another value in such a column afterwards.
     columns.retain(|bounded| !assigned.contains(&bounded.column));
-    Ok(Statement::Write { table: table.name, columns })
+    Ok(Recognised::Write { table: table.name, columns })
 }
 
 fn assigned_column(Assignment { target, .. }: &Assignment) -> Option<String> {
@@ -73,11 +73,11 @@ fn assigned_column(Assignment { target, .. }: &Assignment) -> Option<String> {
     }
 }
 
-fn deleted(delete: &Delete) -> Result<Statement, Reason> {
+fn deleted(delete: &Delete) -> Result<Recognised, Reason> {
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
     let table = only_table(from)?;
     let columns = bounded(&table, delete.selection.as_ref());
-    Ok(Statement::Write { table: table.name, columns })
+    Ok(Recognised::Write { table: table.name, columns })
 }
 
 fn bounded(table: &Table, selection: Option<&Expr>) -> Vec<Bounded> {

@@ -2,7 +2,7 @@
 
 use crate::follow::Value;
 use crate::recognise::strict::Numeric;
-use crate::recognise::{Bound, Operand};
+use crate::recognise::{Bound, Comparand};
 
 /// Longest value that is kept; of longer ones nothing is known.
 const MAX_VALUE: usize = 64;
@@ -48,7 +48,7 @@ impl Interval {
         }
     }
 
-    fn one_of(operands: &[Operand], values: &[Value]) -> Self {
+    fn one_of(operands: &[Comparand], values: &[Value]) -> Self {
         let resolved: Option<Vec<Value>> = operands.iter().map(|operand| resolved(operand, values)).collect();
         let integers = resolved.as_ref().and_then(|values| {
             let numbers = values.iter().map(|value| match value {
@@ -132,12 +132,12 @@ fn numbers(values: &[Value]) -> Option<Interval> {
     Some(Interval::Numbers(*places.iter().min()?, *places.iter().max()?))
 }
 
-fn resolved(operand: &Operand, values: &[Value]) -> Option<Value> {
+fn resolved(operand: &Comparand, values: &[Value]) -> Option<Value> {
     match operand {
-        Operand::Integer(number) => Some(Value::Integer(*number)),
-        Operand::Text(text) => Some(Value::Other(text.clone().into_bytes())),
-        Operand::Param(place) => values.get(*place).cloned(),
-        Operand::Minus(place) => match values.get(*place)? {
+        Comparand::Integer(number) => Some(Value::Integer(*number)),
+        Comparand::Text(text) => Some(Value::Other(text.clone().into_bytes())),
+        Comparand::Param(place) => values.get(*place).cloned(),
+        Comparand::Minus(place) => match values.get(*place)? {
             Value::Integer(number) => number.checked_neg().map(Value::Integer),
             Value::Other(text) => decimal(text).map(|_| Value::Other([b"-", &text[..]].concat())),
             Value::Null => None,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Suggestion;
 use super::interval::Interval;
 use crate::follow::{Seen, Value};
-use crate::recognise::{Bounded, Reason, Statement, Template, UNREADABLE, recognise, template};
+use crate::recognise::{Bounded, Reason, Recognised, Template, UNREADABLE, recognise, template};
 
 /// Most texts whose meaning is remembered, most columns, most results of each, and most reasons.
 const MAX_TEXTS: usize = 4_096;
@@ -19,7 +19,7 @@ const MAX_REASONS: usize = 200;
 const HIT: Duration = Duration::from_micros(20);
 
 /// A statement, or why it is none that is known.
-type Meaning = Arc<Result<Statement, Reason>>;
+type Meaning = Arc<Result<Recognised, Reason>>;
 
 /// Counters of all statements that were read.
 #[derive(Debug, Default)]
@@ -67,8 +67,8 @@ impl Learned {
         let (meaning, values) = self.meaning(seen);
         match &*meaning {
             _ if seen.has_failed => {}
-            Ok(Statement::Read { table, columns }) => self.read(table, columns, seen, &values),
-            Ok(Statement::Write { table, columns }) => self.write(table, columns, &values),
+            Ok(Recognised::Read { table, columns }) => self.read(table, columns, seen, &values),
+            Ok(Recognised::Write { table, columns }) => self.write(table, columns, &values),
             Err(reason) => self.reason(reason),
         }
     }
