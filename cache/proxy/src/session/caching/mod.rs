@@ -4,8 +4,8 @@
 //! is answered from the cache, or its reply is kept on its way; everything else passes, after the writes in it hold what
 //! they touch.
 //!
-//! What an error of a hit would be does not exist; what the server has not seen because of a hit (a statement without a name)
-//! is sent before the next message that goes there.
+//! A hit never gives an error that the server would give. What the server has not seen because of a hit (a statement without a
+//! name) is sent before the next message that needs it.
 
 mod begin;
 mod capture;

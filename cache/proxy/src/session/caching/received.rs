@@ -13,9 +13,7 @@ use super::state::{Block, SessionIdentity, State};
 use crate::cache::{
     About, Answer, Comparison, NoIdentity, Ticket, Touched, Verdict, add_duration, compare, count, of_error,
 };
-use crate::follow::TooLong;
 use crate::recognise::strict::{AboutSession, Statement};
-use crate::session::relay::End;
 use crate::wire::{Inbox, Next, Severity, severity_and_code};
 
 /// What the server's bytes have led to.
@@ -36,17 +34,9 @@ fn is_of_an_answer(tag: u8, body: &[u8]) -> bool {
 }
 
 impl Session<'_> {
-    /// Bytes of the login.
+    /// Bytes of the login that the server has sent.
     pub(super) fn login_received(&self, bytes: &[u8]) {
         self.following.server_sent(bytes, Instant::now());
-    }
-
-    /// Bytes of the login.
-    ///
-    /// # Errors
-    /// `TooLong`: the message must not be passed on.
-    pub(super) fn login_sent(&self, bytes: &[u8]) -> Result<(), End> {
-        self.following.client_sent(bytes, Instant::now()).map_err(|TooLong(len)| End::TooLong(len))
     }
 
     /// Takes what the server has sent, message by message.

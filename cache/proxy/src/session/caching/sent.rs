@@ -18,6 +18,14 @@ use crate::session::relay::End;
 use crate::wire::{Fields, Inbox, Next};
 
 impl Session<'_> {
+    /// Bytes of the login that the client has sent.
+    ///
+    /// # Errors
+    /// `TooLong`: the message must not be passed on.
+    pub(super) fn login_sent(&self, bytes: &[u8]) -> Result<(), End> {
+        self.following.client_sent(bytes, Instant::now()).map_err(|TooLong(len)| End::TooLong(len))
+    }
+
     /// Takes what the client has sent, message by message, and gives the bytes for the server.
     ///
     /// # Errors

@@ -48,7 +48,30 @@ pub(super) struct Portal {
     pub(super) values: Box<[u8]>,
 }
 
-/// See the module.
+/// See the module. *Rest* is a rest of the session, *the end* one outside of a transaction.
+///
+/// | field | set by | cleared by |
+/// | --- | --- | --- |
+/// | `identity` | the answer to the question, `lose` | a statement that may change settings, or is not known; a `ParameterStatus` |
+/// | `searched`, `path` | the answer to the question | a statement that may change the path, or is not known; `lose` |
+/// | `is_of_other_database`, `is_confirmed`, `is_reported` | the answer to the question | never |
+/// | `process` | the login | never |
+/// | `pid` | the login | an answer to the question by another process |
+/// | `names` | `Parse` and its answer | `Close`, a statement that may drop them, `lose` |
+/// | `portals` | `Bind` | `Close`, the end, a statement that may drop them |
+/// | `began` | the first message after a rest | the first execution after it, `lose` |
+/// | `block` | BEGIN, and each statement that is no read | rest, by the transaction's state |
+/// | `pending` | a write, a statement that is not known | the end |
+/// | `holds`, `held` | a write outside of a transaction, COMMIT, a statement that is not known, `lose` | rest |
+/// | `has_written` | a write | the end |
+/// | `views` | a statement that was understood | rest; the end if it is doubted or has written |
+/// | `capture` | a read that is to be kept or compared | its last message, or one that is none of a reply |
+/// | `question` | a question to the session | its answer |
+/// | `unseen` | a hit | the next message that must follow what the server has not seen |
+/// | `is_lost` | `lose` | never |
+/// | `is_mid_message` | a part of a long message for the client | its last part |
+/// | `is_counted` | a read that came alone | its execution |
+/// | `key` | each read that came alone, which leaves its memory for the next | |
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) identity: SessionIdentity,
