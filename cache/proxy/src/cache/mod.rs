@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `registered.rs`, `settings.rs` | what a user says: columns, roles that may write, bytes |
 //! | `results/`, `entries.rs`, `span.rs` | entries, the writes that hold them back, and the reads that fill them |
+//! | `room.rs` | memory for replies that are on their way |
 //! | `plans.rs`, `values.rs`, `effect.rs` | what a statement with its values does |
 //! | `shadow.rs`, `compare.rs` | what would have been shown beside what the server says |
 //! | `status/`, `shown.rs` | which intervals are there, and intervals as people read them |
@@ -35,6 +36,7 @@ mod log;
 mod plans;
 mod registered;
 mod results;
+mod room;
 mod settings;
 mod shadow;
 mod shown;
@@ -77,6 +79,8 @@ use registered::Column;
 pub use registered::Registered;
 use results::Longest;
 pub(crate) use results::{Hold, Results, Ticket};
+pub(crate) use room::Room;
+use room::Rooms;
 pub use settings::CacheSettings;
 #[cfg(feature = "flaws")]
 pub use settings::Flaw;
@@ -109,6 +113,8 @@ pub(crate) struct Cache {
     max_bytes: usize,
     /// Longest reply that is kept.
     pub(crate) max_reply: usize,
+    /// What replies take that are on their way.
+    rooms: Arc<Rooms>,
     identities: Identities,
     starts: Starts,
     catalogue: RwLock<Reading>,
@@ -187,6 +193,7 @@ impl Cache {
             log,
             max_bytes: settings.bytes,
             max_reply: (settings.bytes / 8).min(MAX_REPLY),
+            rooms: Arc::new(Rooms::new(settings.bytes / 4)),
             identities: Identities::default(),
             starts: Starts::default(),
             catalogue: RwLock::new(Reading {
@@ -201,6 +208,11 @@ impl Cache {
             #[cfg(feature = "flaws")]
             flaw: settings.flaw,
         }
+    }
+
+    /// Room for a reply that is on its way to be kept or compared.
+    pub(crate) fn room(&self) -> Room {
+        Room::of(self.rooms.clone())
     }
 
     /// The catalogue as it was read last.

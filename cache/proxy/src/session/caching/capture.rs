@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::cache::{Comparison, Ticket};
+use crate::cache::{Comparison, Room, Ticket};
 
 /// What a reply is for, beside the client.
 #[derive(Debug)]
@@ -20,6 +20,7 @@ pub(super) struct Capture {
     pub(super) purpose: Purpose,
     pub(super) reply: Vec<u8>,
     max_bytes: usize,
+    room: Room,
     /// The transaction's state when the statement was sent, which must be the same after it.
     transaction: u8,
     is_complete: bool,
@@ -39,8 +40,16 @@ pub(super) enum Captured {
 }
 
 impl Capture {
-    pub(super) fn new(purpose: Purpose, max_bytes: usize, transaction: u8) -> Self {
-        Self { purpose, reply: Vec::new(), max_bytes, transaction, is_complete: false, begun: Instant::now() }
+    pub(super) fn new(purpose: Purpose, max_bytes: usize, room: Room, transaction: u8) -> Self {
+        Self {
+            purpose,
+            reply: Vec::new(),
+            max_bytes,
+            room,
+            transaction,
+            is_complete: false,
+            begun: Instant::now(),
+        }
     }
 
     /// Takes a message of the server with its header. Rows and what stands around them are kept, what answers `Parse` and
@@ -54,6 +63,7 @@ impl Capture {
             _ => return Captured::GivenUp,
         }
         self.reply.extend_from_slice(message);
-        if self.reply.len() > self.max_bytes { Captured::GivenUp } else { Captured::Coming }
+        let has_room = self.room.take(message.len()) && self.reply.len() <= self.max_bytes;
+        if has_room { Captured::Coming } else { Captured::GivenUp }
     }
 }

@@ -131,7 +131,7 @@ impl Session<'_> {
         let would_be = self.cache.results.watch(key)?;
         shadow.begins();
         let purpose = Purpose::Compare(Comparison { would_be, plan: plan.clone() });
-        state.capture = Some(Capture::new(purpose, self.cache.max_reply, transaction));
+        state.capture = Some(Capture::new(purpose, self.cache.max_reply, self.cache.room(), transaction));
         Some(Served::Relay)
     }
 
@@ -174,7 +174,8 @@ impl Session<'_> {
         match self.cache.results.ticket(reading.number, column, span) {
             Some(ticket) => {
                 let purpose = Purpose::Keep(ticket, key.into(), plan.shape.clone());
-                state.capture = Some(Capture::new(purpose, self.cache.max_reply, transaction));
+                state.capture =
+                    Some(Capture::new(purpose, self.cache.max_reply, self.cache.room(), transaction));
             }
             None => self.cache.counters.relayed("a write is under way, or nothing is shown for now"),
         }
