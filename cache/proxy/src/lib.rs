@@ -22,10 +22,11 @@
 //! writes come through this proxy.
 //!
 //! Cost: two system calls for each flight of messages, and buffers of 16 to 128 kB a session, whatever its
-//! messages. Suggestions remember at most 4 MB of texts of a session, and some 100 MB of all. With a cache a session may hold more, beside
-//! the bytes of the cache itself: while it reads, a reply that is to be kept or a copy of one that is shown, of at most 1 MiB and an
-//! eighth of the cache (those to be kept take a quarter of it together at most); while it is asked who it is, an answer of at most 1 MiB; in a transaction, the values of 1,000 portals of 4 KiB
-//! each; and as long as it lasts, the names and the understood texts of 10,000 prepared statements, of which no other limit is kept.
+//! messages. Suggestions remember at most 4 MB of texts of a session, and some 100 MB of all. With a cache a session may hold more,
+//! beside the bytes of the cache itself: while it reads, a reply that is to be kept or a copy of one that is shown, of at most 1 MiB
+//! and an eighth of the cache (those to be kept take a quarter of it together at most); while it is asked who it is, an answer of
+//! at most 1 MiB; in a transaction, the values of 1,000 portals of 4 KiB each; and as long as it lasts, the names and the
+//! understood texts of 10,000 prepared statements, of which no other limit is kept.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failed test panics"))]
 
