@@ -159,7 +159,7 @@ impl Session<'_> {
         }
     }
 
-    /// Something came that is not understood: no answer can be told from another one any more.
+    /// Something came that is not understood: which answer belongs to which message is not known any more.
     pub(super) fn lose(&self, state: &mut State) {
         self.no_more_known(
             state,
