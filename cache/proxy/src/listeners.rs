@@ -36,9 +36,8 @@ impl Listeners {
         // Two proxies that listen at one address cannot be here at once, so that one does not remove what the other has just made.
         let port = tcp.local_addr().map_err(cannot(address.to_string()))?.port();
         let path = folder.map(|folder| socket_of(folder, port));
-        let unix = path
-            .map(|path| Socket::bind(&path).map_err(cannot(path.display().to_string())))
-            .transpose()?;
+        let unix =
+            path.map(|path| Socket::bind(&path).map_err(cannot(path.display().to_string()))).transpose()?;
         Ok(Self { tcp, unix })
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -185,7 +186,14 @@ async fn run(listeners: Listeners, shared: Arc<Shared>) {
         }
         is_closing
     });
-    while sessions.join_next().await.is_some() {}
+    let end = async { while sessions.join_next().await.is_some() {} };
+    let mut end = pin!(end);
+    tokio::select! {
+        () = &mut end => return,
+        // While it drains, too: the process that has the table now does not see what the sessions here write.
+        () = superseded(&shared) => shared.raise(Phase::Stopping),
+    }
+    end.await;
 }
 
 async fn superseded(shared: &Shared) {

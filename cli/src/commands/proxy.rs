@@ -52,7 +52,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "FILE", exclusive = true)]
     pub(crate) config: Option<PathBuf>,
     /// The database: postgres://HOST:PORT, with `?sslmode=disable|prefer|require|verify-full` and `sslrootcert=FILE`; or its Unix
-    /// socket: postgres:///?host=/FOLDER&port=PORT
+    /// socket: `postgres:///?host=/FOLDER&port=PORT`
     #[arg(long, value_name = "URL", required_unless_present = "config")]
     pub(crate) upstream: Option<String>,
     /// Where to listen; port 0 for any free port

@@ -69,7 +69,8 @@ impl<A: Application> Owner<A> {
     /// Queries the store for the next unknown result, or asks the other owners whether all of them count.
     fn read_next(&mut self, task: TaskId) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        let missing = write.kind.queries().iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
+        let missing =
+            write.kind.queries().iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
         if let Some(missing) = missing.cloned() {
             return self.call(Purpose::Write(task), Call::Store(StoreCall::Query(missing)));
         }
@@ -217,7 +218,8 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn read_across_done(&mut self, task: TaskId, rows: Rows) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        let missing = write.kind.queries().iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
+        let missing =
+            write.kind.queries().iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
         write.old.extend(missing.map(|query| (query.clone(), rows.value)));
         self.read_next(task);
     }

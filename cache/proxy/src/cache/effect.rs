@@ -77,6 +77,41 @@ pub(crate) fn effect(
 pub(crate) const CHANGED: &str = "its table, or what its session searches, was changed after it was prepared";
 const NO_TABLE: &str = "its table is no plain one, or the session may mean another";
 
+/// Why code of users may run before the statement is executed, if that may be: input functions of its constants as it is parsed, and of
+/// its values as they are bound, functions and indexes as it is planned. Where all columns have types of PostgreSQL, that is no more than
+/// the execution may run. `searched` are the schemas that the session has searched since it was prepared, if they are known.
+pub(crate) fn runs_early(plan: &Plan, catalogue: &Catalogue, searched: Option<&[String]>) -> Option<String> {
+    let of = |name: &Name| {
+        searched
+            .map_or(Meant::Unknown, |searched| catalogue.meant(name.schema.as_deref(), &name.table, searched))
+    };
+    match &plan.statement {
+        // Neither analysed nor planned.
+        Statement::Begin { .. }
+        | Statement::Commit
+        | Statement::Rollback
+        | Statement::Savepoint
+        | Statement::Show
+        | Statement::Session(_) => None,
+        Statement::Unknown(reason) => Some(reason.clone()),
+        Statement::Read(read) if matches!(of(&read.table), Meant::Registered(table) if fits(plan, read, table).is_ok()) => {
+            catalogue.called_by(&plan.mentions)
+        }
+        Statement::Write(write)
+            if match of(&write.table) {
+                Meant::Registered(table) => table.is_plain(),
+                Meant::Independent => true,
+                Meant::Unknown => false,
+            } =>
+        {
+            catalogue.run_by(&plan.mentions)
+        }
+        Statement::Read(_) | Statement::Write(_) | Statement::Harmless(_) => {
+            catalogue.run_or_read_by(&plan.mentions)
+        }
+    }
+}
+
 /// A statement without a reply that could be kept: it writes nothing, unless something of a user is among what it names.
 fn nothing(plan: &Plan, reason: &str, catalogue: &Catalogue, searched: Result<&[String], &str>) -> Effect {
     let why = match (searched, catalogue.run_or_read_by(&plan.mentions)) {

@@ -65,7 +65,7 @@ pub(crate) use compare::{Verdict, compare, of_error};
 pub use counters::CacheCounts;
 use counters::Counters;
 pub(crate) use counters::{add_duration, count};
-pub(crate) use effect::{CHANGED, Effect, effect};
+pub(crate) use effect::{CHANGED, Effect, effect, runs_early};
 pub(crate) use entries::About;
 use guard::Guard;
 pub use guard::{guard_sql, run_sql, unguard_sql};

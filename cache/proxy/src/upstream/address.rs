@@ -190,7 +190,9 @@ fn decoded(text: &str) -> Result<String> {
 }
 
 fn no_place() -> Error {
-    Error::invalid_input("the upstream has no HOST:PORT after postgres://, nor a folder of a Unix socket as ?host=/FOLDER")
+    Error::invalid_input(
+        "the upstream has no HOST:PORT after postgres://, nor a folder of a Unix socket as ?host=/FOLDER",
+    )
 }
 
 #[cfg(test)]

@@ -68,12 +68,14 @@ impl<'a> Parts<'a> {
     fn new(bits: &'a mut [u8]) -> Self {
         let last = bits.len() as u64 * 8 - 1;
         let part_log2 = part_log2(last);
+        #[expect(clippy::cast_possible_truncation, reason = "at most as many as bytes in memory")]
         let count = (last >> part_log2) as usize + 1;
         Self { bits, part_log2, waiting: vec![0; count * WAITING], lens: vec![0; count] }
     }
 
     #[inline(always)]
     fn push(&mut self, place: u64) {
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of parts")]
         let part = (place >> self.part_log2) as usize;
         #[expect(clippy::cast_possible_truncation, reason = "a part has at most 2^32 bits")]
         let within = (place & ((1 << self.part_log2) - 1)) as u32;

@@ -287,6 +287,15 @@ impl Results {
         state.settle_views(check)
     }
 
+    /// The lease was renewed: what is shown is shown for longer.
+    pub(crate) fn stay_open(&self, serves_until_ms: u64) {
+        let now = self.now_ms();
+        let mut state = self.lock();
+        if now <= state.serves_until_ms {
+            state.serves_until_ms = state.serves_until_ms.max(serves_until_ms);
+        }
+    }
+
     /// Drops everything: the catalogue says something else from this reading on.
     pub(crate) fn read_anew(&self, generation: u64) {
         let mut state = self.lock();

@@ -266,3 +266,19 @@ fn a_walk_passes_every_entry_once() {
     });
     assert!(found.is_sorted() && found.len() == 5_000 && !found.contains(&4_000));
 }
+
+#[test]
+fn a_renewed_lease_shows_for_longer_what_is_shown() {
+    let results = Results::new(1, 1 << 20);
+    let until = results.now_ms() + 50;
+    results.open(results.check_begins(), until);
+    results.stay_open(until - 40);
+    results.stay_open(until + 60_000);
+    std::thread::sleep(Duration::from_millis(80));
+    assert_eq!(results.closed(), None);
+    let results = Results::new(1, 1 << 20);
+    results.open(results.check_begins(), results.now_ms() + 20);
+    std::thread::sleep(Duration::from_millis(60));
+    results.stay_open(results.now_ms() + 60_000);
+    assert!(results.closed().is_some(), "another may have had the table meanwhile");
+}

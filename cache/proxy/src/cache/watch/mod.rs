@@ -97,6 +97,14 @@ struct Looked {
     newest: Option<u64>,
 }
 
+impl Looked {
+    /// Before the next look. Statements that may do anything come in any number; the catalogue is not read for each of them, and no more
+    /// than half of the time.
+    fn pause(&mut self) -> Duration {
+        BETWEEN.max(mem::take(&mut self.reading_took))
+    }
+}
+
 impl Watch {
     pub(super) async fn start(
         settings: &CacheSettings,
@@ -169,8 +177,7 @@ async fn watch(watcher: Arc<Watcher>, cache: Arc<Cache>) {
             cache.results.close(why.to_string());
             looked.until_reading = 0;
         }
-        // Statements that may do anything come in any number; the catalogue is not read for each of them, and no more than half of the time.
-        sleep(BETWEEN.max(looked.reading_took)).await;
+        sleep(looked.pause()).await;
         let pause = if cache.results.closed().is_some() { CLOSED } else { LOOK };
         let woken = timeout(pause, cache.wake.notified()).await.is_ok();
         looked.until_reading = if woken { 0 } else { looked.until_reading.saturating_sub(1) };
@@ -191,7 +198,10 @@ impl Watcher {
     /// # Errors
     /// Why nothing may be shown.
     async fn look(&self, cache: &Cache, looked: &mut Looked) -> Result<()> {
+        // Closed or not, the tables stay claimed, and what is shown is shown for as long as they are.
+        let renewed_ms = self.renew(cache, looked).await?;
         if looked.until_reading > 0 {
+            cache.results.stay_open(renewed_ms + TableClaims::LEASE_MS);
             return self.activity(cache, looked).await;
         }
         let has_more = self.register_asked(cache).await;
@@ -199,8 +209,6 @@ impl Watcher {
             self.register_advised(cache).await;
         }
         let check = cache.results.check_begins();
-        // Closed or not, the tables stay claimed.
-        self.renew(cache, looked).await?;
         let began = Instant::now();
         let registered = self.lock().registered.clone();
         let oldest = self.oldest().await?;
@@ -378,4 +386,15 @@ fn past_the_proxy(sessions: &Sessions) -> Error {
     Error::unavailable(format!(
         "{count} sessions of roles that may write registered tables are connected to the database past the proxy{first}{others}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_after_a_long_reading_is_made_once() {
+        let mut looked = Looked { reading_took: LOOK, ..Looked::default() };
+        assert_eq!([looked.pause(), looked.pause()], [LOOK, BETWEEN]);
+    }
 }

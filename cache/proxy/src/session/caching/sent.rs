@@ -11,11 +11,14 @@ use super::Session;
 use super::flight;
 use super::path::Path;
 use super::state::{Block, SessionIdentity, State};
-use crate::cache::{Effect, Plan, Prepared, Touched, count, effect};
+use crate::cache::{Effect, Plan, Prepared, Touched, count, effect, runs_early};
 use crate::follow::TooLong;
 use crate::recognise::strict::{AboutSession, Statement};
 use crate::session::relay::End;
 use crate::wire::{Fields, Inbox, Next};
+
+/// Why a statement may do anything whose text was too long, or not text.
+const NO_TEXT: &str = "its text is not known";
 
 impl Session<'_> {
     /// Bytes of the login that the client has sent.
@@ -95,13 +98,15 @@ impl Session<'_> {
             }
             b'P' => {
                 let (name, plan) = self.parsed(body);
-                if plan.as_ref().is_none_or(|plan| self.runs_early(plan)) {
-                    self.executes(state, None, &[]);
-                }
+                let analysed = plan.clone().map(|plan| self.prepared_now(state, plan));
+                self.begins_early(state, analysed.as_ref());
                 let prepared = plan.map(|plan| self.prepared_now(state, plan));
                 state.names.parse(name, prepared);
             }
-            b'B' => self.binds(state, body),
+            b'B' => {
+                let prepared = state.bind(body);
+                self.begins_early(state, prepared.as_ref());
+            }
             b'E' => {
                 let portal = Fields::new(body).text().and_then(|name| state.portals.get(name)).cloned();
                 let (prepared, values) =
@@ -120,19 +125,27 @@ impl Session<'_> {
         }
     }
 
-    /// Input functions of values, and functions that the planner calls, may do anything, unless the statement is known to have none of users.
-    fn binds(&self, state: &mut State, body: &[u8]) {
-        let prepared = state.bind(body);
-        if prepared.as_ref().is_none_or(|prepared| self.runs_early(&prepared.plan)) {
-            self.executes(state, prepared.as_ref(), &[]);
+    /// A statement is parsed or bound. Code of users that may run before it is executed may do anything.
+    fn begins_early(&self, state: &mut State, prepared: Option<&Prepared>) {
+        let reading = self.cache.reading();
+        let why = match prepared {
+            None => Some(NO_TEXT.to_owned()),
+            Some(prepared) => {
+                let searched =
+                    state.searched(reading.surroundings).filter(|_| state.reading_of(prepared).is_some());
+                runs_early(&prepared.plan, &reading.catalogue, searched)
+            }
+        };
+        let done = why.map(Effect::Unknown);
+        let plan = prepared.map(|prepared| &*prepared.plan);
+        match done.map(|done| if state.is_of_other_database { elsewhere(plan, done) } else { done }) {
+            Some(done @ Effect::Unknown(_)) => {
+                let transaction = state.began.take();
+                self.act(state, done, transaction);
+            }
+            // It is what it is taken for as long as the catalogue is what it was.
+            _ => self.views(state, reading.number),
         }
-    }
-
-    /// Whether code of users may run before the statement is executed: input functions of its constants as it is parsed, functions and
-    /// indexes as it is planned.
-    fn runs_early(&self, plan: &Plan) -> bool {
-        let is_unknown = matches!(plan.statement, Statement::Unknown(_));
-        is_unknown || self.cache.reading().catalogue.run_or_read_by(&plan.mentions).is_some()
     }
 
     /// A message that is too long to be looked at.
@@ -212,7 +225,7 @@ impl Session<'_> {
                 let as_of = state.reading_of(prepared);
                 effect(&prepared.plan, as_of, values, &reading.catalogue, searched)
             }
-            None => Effect::Unknown("its text is not known".to_owned()),
+            None => Effect::Unknown(NO_TEXT.to_owned()),
         };
         let done = if state.is_of_other_database { elsewhere(plan, done) } else { done };
         if matches!(done, Effect::Cacheable(..) | Effect::Nothing(_) | Effect::Write(_)) {

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use super::setting::{Setting, TABLE, ask, run};
-use crate::raw::{Raw, bind, execute, message, parse, query, startup, sync};
-use crate::world::psql_script;
+use crate::raw::{Raw, bind, describe, execute, message, parse, query, startup, sync};
+use crate::world::{eventually, psql_script};
 
 const READ: &str = "SELECT note FROM orders WHERE customer = 7";
 
@@ -123,6 +123,49 @@ fn warm(setting: &Setting, reader: &mut Raw) {
     drop(ask(reader, READ));
     setting.opens();
     assert_eq!(setting.counted(|| drop(run(reader, READ))), (1, 0), "{}", setting.counts().report());
+}
+
+/// Names of users' own are words of the statement, and mean something else there.
+#[test]
+fn reads_and_writes_of_plain_columns_are_what_they_are_beside_domains_views_and_casts() {
+    let of_users = "CREATE SCHEMA api; CREATE DOMAIN api.note AS text CHECK (value <> ''); \
+        CREATE VIEW api.orders AS SELECT 1 AS customer; CREATE TYPE api.pair AS (a INT, b INT); \
+        CREATE FUNCTION api.to_text(api.pair) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT ''p'''";
+    let Some(setting) =
+        Setting::of(&format!("{TABLE}; {of_users}"), "public.orders.customer", |settings| settings)
+    else {
+        return;
+    };
+    let flight = |text: &str, values: &[&str]| {
+        [parse("", text), bind("", "", values), describe(b'P', ""), execute("", 0), sync()].concat()
+    };
+    let (mut reader, mut writer) = (setting.session(), setting.session());
+    let mut read = || {
+        reader.send(&flight("SELECT id, note FROM orders WHERE customer = $1", &["7"]));
+        assert!(reader.until_ready().iter().all(|(tag, _)| *tag != b'E'));
+    };
+    eventually("the reply is kept", || setting.counted(&mut read) == (1, 0));
+    for (number, text) in [
+        "INSERT INTO orders (id, customer, note) VALUES ($1, 500, 'new')",
+        "UPDATE orders SET note = 'newer' WHERE customer = $1",
+        "DELETE FROM orders WHERE customer = $1",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        writer.send(&flight(text, &["500"]));
+        assert!(writer.until_ready().iter().all(|(tag, _)| *tag != b'E'), "{text}");
+        assert_eq!(
+            setting.counted(&mut read),
+            (1, 0),
+            "write {number} is elsewhere: {}",
+            setting.counts().report()
+        );
+    }
+    // A domain that is used is another matter.
+    writer.send(&flight("SELECT id FROM orders WHERE customer = $1 AND note = 'x'::api.note", &["7"]));
+    assert!(writer.until_ready().iter().all(|(tag, _)| *tag != b'E'));
+    assert_eq!(setting.counted(&mut read).0, 0, "its check could have written");
 }
 
 #[test]

@@ -182,6 +182,23 @@ fn a_proxy_whose_table_was_taken_ends_its_sessions() {
     assert!(raw.until_ready().iter().any(|(tag, _)| *tag == b'E'));
 }
 
+#[test]
+fn a_proxy_whose_table_is_taken_while_it_drains_waits_for_no_transaction() {
+    let Some(mut setting) = Setting::start() else { return };
+    let mut raw = setting.session();
+    run(&mut raw, "BEGIN");
+    let proxy = setting.proxy.take().unwrap();
+    let began = std::time::Instant::now();
+    let drained = setting.runtime.spawn(proxy.drain(std::time::Duration::from_secs(120)));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(!drained.is_finished(), "a transaction is open");
+    psql(&setting.postgres.url(), &["-c", "UPDATE lacuna_lease SET holder = 1, epoch = epoch + 1"])
+        .expect_success();
+    assert!(raw.until_ready().iter().any(|(tag, _)| *tag == b'E'), "the session has ended");
+    setting.runtime.block_on(drained).unwrap();
+    assert!(began.elapsed() < std::time::Duration::from_secs(60));
+}
+
 /// A proxy before a server on which `before` was done after [`TABLE`], with these writers.
 fn started<T>(writers: &[&str], before: impl FnOnce(&Postgres) -> T) -> Option<(Setting, T)> {
     let postgres = server(TABLE)?;

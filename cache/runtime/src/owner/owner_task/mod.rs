@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::ports::{CacheServer, Tenure};
 use lacuna_cache_protocol::{
-    Action, Application, Config, Ending, Epoch, Error, Event, Interval, Notice, Owner, PeerCall, PeerReply,
-    Policy, RangeTable, ReadOutcome, RequestId, WriteOutcome,
+    Action, Application, Config, Ending, Epoch, Event, Interval, Notice, Owner, PeerCall, PeerReply, Policy,
+    RangeTable, ReadOutcome, RequestId, WriteOutcome,
 };
 use tokio::sync::mpsc;
 use tracing::{debug, error, info, warn};
@@ -316,10 +316,10 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                     self.unreachable.insert(server);
                     self.lost_cache = Some(server);
                 }
-                Some(FailureCause::Log(server, error)) => {
-                    if self.warnings.is_due(ServerKind::Log, *server, now) {
-                        warn!(range, server, %error, "a log server does not keep writes");
-                    }
+                Some(FailureCause::Log(server, error))
+                    if self.warnings.is_due(ServerKind::Log, *server, now) =>
+                {
+                    warn!(range, server, %error, "a log server does not keep writes");
                 }
                 None if matches!(event, Event::Cache(..)) && !active.is_bypass => {
                     // One late answer says nothing of the next tenure, which may begin hours later.
