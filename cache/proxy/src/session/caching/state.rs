@@ -189,7 +189,7 @@ impl State {
             SessionIdentity::Known(_) => "schemas or roles have changed since it was asked",
             SessionIdentity::Unknown => "it may have other settings since it was asked",
             SessionIdentity::Unanswered(_) => "it has answered with an error who it is",
-            SessionIdentity::NotKept(_, why) => *why,
+            SessionIdentity::NotKept(_, why) => why,
         }
     }
 

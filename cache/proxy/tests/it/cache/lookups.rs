@@ -379,8 +379,7 @@ fn reads_of_other_things_are_no_writes() {
             is_kept(&setting, &mut reader, text);
         }
         let flight =
-            [parse("", question), bind("", "", &[]), crate::raw::describe(b'P', ""), execute("", 0), sync()]
-                .concat();
+            [parse("", question), bind("", "", &[]), describe(b'P', ""), execute("", 0), sync()].concat();
         direct.send(&flight);
         reader.send(&flight);
         assert_eq!(reader.until_ready(), direct.until_ready(), "{question}");

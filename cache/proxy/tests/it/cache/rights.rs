@@ -1,6 +1,7 @@
 //! Who else could write: at the start, and as long as the proxy runs.
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use lacuna_cache::sql::{DomainType, Schema};
 use lacuna_proxy::ErrorKind;
@@ -117,7 +118,7 @@ fn a_session_past_the_proxy_closes_the_cache() {
     drop(past);
     setting.opens();
     let _harmless = login(setting.server_port(), "reader", &[]);
-    std::thread::sleep(Duration::from_millis(1_200));
+    thread::sleep(Duration::from_millis(1_200));
     assert_eq!(setting.counts().closed, None);
 }
 
@@ -188,15 +189,15 @@ fn a_proxy_whose_table_is_taken_while_it_drains_waits_for_no_transaction() {
     let mut raw = setting.session();
     run(&mut raw, "BEGIN");
     let proxy = setting.proxy.take().unwrap();
-    let began = std::time::Instant::now();
-    let drained = setting.runtime.spawn(proxy.drain(std::time::Duration::from_secs(120)));
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let began = Instant::now();
+    let drained = setting.runtime.spawn(proxy.drain(Duration::from_secs(120)));
+    thread::sleep(Duration::from_millis(300));
     assert!(!drained.is_finished(), "a transaction is open");
     psql(&setting.postgres.url(), &["-c", "UPDATE lacuna_lease SET holder = 1, epoch = epoch + 1"])
         .expect_success();
     assert!(raw.until_ready().iter().any(|(tag, _)| *tag == b'E'), "the session has ended");
     setting.runtime.block_on(drained).unwrap();
-    assert!(began.elapsed() < std::time::Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_secs(60));
 }
 
 /// A proxy before a server on which `before` was done after [`TABLE`], with these writers.
@@ -276,7 +277,7 @@ fn a_session_keeps_the_role_that_it_has_taken() {
     setting.closes("past the proxy");
     setting.run("REVOKE team FROM carol");
     // It takes a second until the catalogue is read again.
-    std::thread::sleep(Duration::from_millis(1_500));
+    thread::sleep(Duration::from_millis(1_500));
     let closed = setting.counts().closed;
     assert!(closed.as_ref().is_some_and(|why| why.contains("past the proxy")), "{closed:?}");
     run(&mut carol, "UPDATE orders SET note = 'of carol' WHERE customer = 7");
@@ -294,7 +295,7 @@ fn a_session_past_the_proxy_that_was_seen_once_empties_the_cache() {
         let mut stranger = login(setting.server_port(), "postgres", &[]);
         run(&mut stranger, &format!("UPDATE orders SET note = 'round {round}' WHERE customer = 7"));
         // Longer than from one look to the next, and shorter than to the one after that.
-        std::thread::sleep(Duration::from_millis(350));
+        thread::sleep(Duration::from_millis(350));
         drop(stranger);
         let note = format!("round {round}");
         eventually("the reader sees it", || ask(&mut reader, READ).as_deref() == Some(&note));
