@@ -1,9 +1,9 @@
 //! Sets the bits of keys in a standard Bloom filter.
 //!
 //! In a filter that is larger than a processor's caches each bit of a key is a line of memory, and a page that the processor
-//! has to look up. So bits wait, sorted by the part of the filter that they lie in, until a part has so many that it is
-//! worth reading it into a cache and setting them all: radix partitioning (Manegold, Boncz and Kersten, "Optimizing main-memory
-//! join on modern hardware", TKDE 2002). The order in which bits are set makes no difference to the bytes.
+//! has to look up. So bits wait, sorted by the part of the filter that they lie in. Once enough wait for a part, it is read into a
+//! cache and all of them are set: radix partitioning (Manegold, Boncz and Kersten, "Optimizing main-memory join on modern
+//! hardware", TKDE 2002). The order in which bits are set makes no difference to the bytes.
 
 use super::query::Places;
 

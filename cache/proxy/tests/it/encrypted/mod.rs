@@ -275,5 +275,6 @@ fn a_socket_has_no_tls_though_there_is_a_certificate() {
     // A handshake without a request before it is no packet.
     let mut client = UnixStream::connect(world.proxy().socket().unwrap()).unwrap();
     client.write_all(&[0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0]).unwrap();
-    assert_eq!(client.read(&mut answer).unwrap(), 0, "the connection ends");
+    // It may be reset, with what was not read.
+    assert_eq!(client.read(&mut answer).unwrap_or(0), 0, "the connection ends");
 }
