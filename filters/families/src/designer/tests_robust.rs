@@ -137,11 +137,15 @@ fn robust_designs_do_not_depend_on_the_sample() {
     }
 }
 
+/// Names of which a window of eight bytes sees one of a few hosts.
+fn metrics() -> Vec<String> {
+    (0..5_000).map(|n| format!("metrics/host-{:02}/cpu|{:07}", n / 300, n * 37)).collect()
+}
+
 /// The integers that stand for byte strings follow the sample in other designs.
 #[test]
 fn robust_designs_over_strings_do_not_depend_on_the_sample() {
-    let names: Vec<String> =
-        (0..5_000).map(|n| format!("metrics/host-{:02}/cpu|{:07}", n / 300, n * 37)).collect();
+    let names = metrics();
     let column: ByteColumn = names.iter().map(String::as_bytes).collect();
     let keys = SortedKeys::byte_strings(&column).expect("ascending");
     let budget = Budget::bits_per_key(16.0).expect("in range");
@@ -164,8 +168,7 @@ fn robust_designs_over_strings_do_not_depend_on_the_sample() {
 /// The sample is what the filter is asked, not what it is built for.
 #[test]
 fn robust_designs_over_strings_are_predicted_as_built() {
-    let names: Vec<String> =
-        (0..5_000).map(|n| format!("metrics/host-{:02}/cpu|{:07}", n / 300, n * 37)).collect();
+    let names = metrics();
     let column: ByteColumn = names.iter().map(String::as_bytes).collect();
     let keys = SortedKeys::byte_strings(&column).expect("ascending");
     for (bits, ends) in [(10.0, ["0", "0"]), (10.0, ["0", "9"]), (16.0, ["0", "0"]), (16.0, ["0", "9"])] {
