@@ -165,11 +165,12 @@ fn run(plan: &Plan) -> Option<Ended> {
         let first = port(0);
         scope.spawn(move || trespasses(of, first));
         let (start, mut last_restart, mut last_kill) = (Instant::now(), Instant::now(), Instant::now());
-        let (mut breaks, mut random) = (0, Random::of(seed));
+        let (mut breaks, mut random, mut last_break) = (0, Random::of(seed), (Instant::now(), 0));
         while !history.is_over() {
             thread::sleep(Duration::from_millis(20));
             let is_enough = history.reads.load(Ordering::Relaxed) >= plan.max_reads;
-            let has_hits = proxies.least(|counts| counts.hits) >= plan.min_hits;
+            let hits = proxies.least(|counts| counts.hits);
+            let has_hits = hits >= plan.min_hits;
             let is_late = start.elapsed() > if has_hits { plan.max_time } else { 10 * plan.max_time };
             let differs = |counts: &CacheCounts| counts.shadow.as_ref().map_or(0, |shadow| shadow.different);
             let has_found = plan.flaw.is_some() && proxies.least(differs) > 0;
@@ -180,8 +181,13 @@ fn run(plan: &Plan) -> Option<Ended> {
                 proxies.kill_one();
                 last_kill = Instant::now();
             }
-            if plan.breaks_every.is_some_and(|pause| start.elapsed() > pause * (breaks + 1)) {
-                breaks += 1;
+            // A busy machine needs longer from one to the next until anything is shown again.
+            let is_due = |pause| {
+                let (at, hits_then) = &last_break;
+                at.elapsed() > if hits >= hits_then + 5 { pause } else { 8 * pause }
+            };
+            if plan.breaks_every.is_some_and(is_due) {
+                (breaks, last_break) = (breaks + 1, (Instant::now(), hits));
                 let choice = random.below(1_000).unsigned_abs();
                 if breaks % 2 == 0 {
                     tap.cut_one(usize::try_from(choice).unwrap());
