@@ -129,7 +129,7 @@ impl<K: FilterKey + ?Sized> Filter<K> {
     ///
     /// Over integers it is `grafite`, whose rate is bounded for any keys and queries; over byte strings what `auto`
     /// predicts to be best where nothing is known of the queries. [`build_with`](Self::build_with) takes any family, a
-    /// sample and a seed.
+    /// sample, a seed and a number of threads.
     ///
     /// # Errors
     /// `InvalidInput` if the budget is none; `BudgetTooSmall` with the smallest that works.

@@ -63,7 +63,7 @@ pub use filter::RangeFilter;
 pub use gaps::{ByteGapSet, GapSet};
 pub use key::{KeyRange, KeySpace, KeySpaceId};
 pub use key_type::{KeyType, TimeUnit};
-pub use place_map::PlaceMap;
+pub use place_map::{LongPlace, PlaceMap};
 pub use plan::{Budget, BuildPlan, Sample};
 pub use predict::{KeyStatistics, PredictRate, Prediction, RateBound};
 pub use range::{ByteRange, U64Range};

@@ -1,6 +1,7 @@
 //! The input of a builder besides the keys: budget, number of keys, common queries, seed.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::codec::CodecId;
@@ -192,7 +193,8 @@ impl<K: KeySpace + ?Sized> fmt::Debug for Sample<K> {
     }
 }
 
-/// The input of a builder before the first key. Same keys, plan and seed give the same bytes on every machine.
+/// The input of a builder before the first key. Same keys, plan and seed give the same bytes on every machine, whatever the number of
+/// [threads](Self::with_threads).
 ///
 /// ```
 /// use lacuna_base::{BuildPlan, Budget};
@@ -208,6 +210,7 @@ pub struct BuildPlan<K: KeySpace + ?Sized> {
     secret: Option<Secret>,
     codec: CodecId,
     key_type: KeyType,
+    threads: NonZeroUsize,
 }
 
 impl<K: KeySpace + ?Sized> Clone for BuildPlan<K> {
@@ -217,7 +220,7 @@ impl<K: KeySpace + ?Sized> Clone for BuildPlan<K> {
 }
 
 impl<K: KeySpace + ?Sized> BuildPlan<K> {
-    /// A plan with this budget, no sample, seed 0, keys as they are and of unknown type.
+    /// A plan with this budget, no sample, seed 0, keys as they are and of unknown type, and one thread.
     pub fn new(budget: Budget) -> Self {
         Self {
             budget,
@@ -226,6 +229,7 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
             secret: None,
             codec: CodecId::IDENTITY,
             key_type: KeyType::Unknown,
+            threads: NonZeroUsize::MIN,
         }
     }
 
@@ -266,6 +270,28 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
         self
     }
 
+    /// Sets the most threads that a build takes: the caller's, and others that end with the build. The bytes do not depend on it.
+    ///
+    /// `ribbon`, `grafite` and `bucketing` take as many as there are times 32,768 keys, other families one. A build by several
+    /// threads keeps about 8 bytes a key more at once. Without this a build takes the caller's thread alone, as engines want it
+    /// that build many filters at a time.
+    ///
+    /// ```
+    /// use std::num::NonZeroUsize;
+    /// use std::thread::available_parallelism;
+    /// use lacuna_base::{BuildPlan, Budget};
+    ///
+    /// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(12.0)?);
+    /// assert_eq!(plan.threads(), NonZeroUsize::MIN);
+    /// let on_all = plan.with_threads(available_parallelism().unwrap_or(NonZeroUsize::MIN));
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
+        self
+    }
+
     /// Space for the payload.
     pub fn budget(&self) -> Budget {
         self.budget
@@ -294,5 +320,10 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
     /// The type of the values that the keys stand for.
     pub fn key_type(&self) -> KeyType {
         self.key_type
+    }
+
+    /// The most threads that a build takes.
+    pub fn threads(&self) -> NonZeroUsize {
+        self.threads
     }
 }

@@ -4,6 +4,8 @@ use crate::bloom::{BlockedBloomSpec, BloomSpec};
 use crate::bucketing::BucketingSpec;
 use crate::cuckoo::CuckooSpec;
 use crate::grafite::GrafiteSpec;
+use crate::multi_prefix_bloom::MultiPrefixBloomSpec;
+use crate::place_trie::PlaceTrieSpec;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::proteus::ProteusSpec;
 #[cfg(feature = "baselines")]
@@ -31,6 +33,8 @@ families! {
         RencoderSpec,
         SurfSpec,
         ProteusSpec,
+        MultiPrefixBloomSpec,
+        PlaceTrieSpec,
         #[cfg(feature = "baselines")]
         TwoPrefixBloomSpec,
         #[cfg(feature = "baselines")]

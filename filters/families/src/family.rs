@@ -39,6 +39,8 @@ pub(crate) trait FilterFamily:
 
 /// A filter that is a view over its frame.
 pub(crate) trait OpenFrame<B>: Sized {
+    /// Whether ranges of byte strings are asked as integers, by the frame's window or place map.
+    const SEES_INTEGERS: bool;
     /// Reads the body's header in O(1), without allocating.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 use lacuna_base::Result;
 use lacuna_base::testing::cross;
-use lacuna_succinct::elias_fano::{Geometry, Layout, encode};
+use lacuna_succinct::elias_fano::{Geometry, Layout, encode_runs};
 
 use crate::spec_text::SpecText;
 
@@ -30,17 +30,17 @@ impl GeometrySpec {
     }
 }
 
-/// A body of at most `max_bytes`: `header`, then ascending `values` up to `last`.
+/// A body of at most `max_bytes`: `header`, then the ascending values of `runs`, up to `last`; each run on a thread of its own.
 pub(crate) fn body_of(
     header: &[u8],
-    values: &[u64],
+    runs: Vec<Vec<u64>>,
     last: u64,
     geometry: Geometry,
     max_bytes: usize,
 ) -> Vec<u8> {
     let mut body = Vec::with_capacity(max_bytes);
     body.extend_from_slice(header);
-    encode(values, last, geometry, &mut body);
+    encode_runs(runs, last, geometry, &mut body);
     debug_assert!(body.len() <= max_bytes, "the bound was chosen to fit {max_bytes} bytes");
     if Layout::open(&body[header.len()..]).is_ok_and(|layout| layout.spilled_len() > 0) {
         cross("elias_fano: spilled");

@@ -15,6 +15,8 @@ pub(crate) enum Hashing {
 
 /// Of the filter's own hash: places on the circle of a spill must not go with it.
 const SPILL_SEED: u64 = 0x6A09_E667_F3BC_C909;
+/// Nor must those of a far half, or of its spill.
+const FAR_SEED: u64 = 0xBB67_AE85_84CA_A73B;
 /// Odd multiplier that makes the mask of a block of its hash.
 const MASK: u64 = 0xA076_1D64_78BD_642F;
 
@@ -23,6 +25,8 @@ mod purpose {
     pub(super) const MASK: u8 = 16;
     pub(super) const SPILL_LOW: u8 = 17;
     pub(super) const SPILL_HIGH: u8 = 18;
+    pub(super) const FAR_LOW: u8 = 19;
+    pub(super) const FAR_HIGH: u8 = 20;
 }
 
 /// A key stays out of logs.
@@ -60,13 +64,20 @@ impl Hashing {
 
     /// The hash of the spill.
     pub(crate) fn for_spill(self) -> Self {
+        self.for_another(SPILL_SEED, [purpose::SPILL_LOW, purpose::SPILL_HIGH])
+    }
+
+    /// The hash of a far half beside a near one of this hash.
+    pub(crate) fn for_far(self) -> Self {
+        self.for_another(FAR_SEED, [purpose::FAR_LOW, purpose::FAR_HIGH])
+    }
+
+    fn for_another(self, seed_bits: u64, purposes: [u8; 2]) -> Self {
         match self {
-            Self::Seeded(seed) => Self::Seeded(seed ^ SPILL_SEED),
+            Self::Seeded(seed) => Self::Seeded(seed ^ seed_bits),
             Self::Keyed(key) => {
                 let hasher = KeyedHasher::new(key);
-                Self::Keyed(
-                    [purpose::SPILL_LOW, purpose::SPILL_HIGH].map(|purpose| hasher.hash_for(purpose, 0)),
-                )
+                Self::Keyed(purposes.map(|purpose| hasher.hash_for(purpose, 0)))
             }
         }
     }

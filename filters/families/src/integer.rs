@@ -175,6 +175,8 @@ fn ask_many<T: IntegerBody>(body: &T, bytes: &[u8], answers: &mut [bool], clip: 
 }
 
 impl<B: FilterBytes, T: IntegerBody> OpenFrame<B> for IntegerFilter<B, T> {
+    const SEES_INTEGERS: bool = true;
+
     fn open(frame: Frame<B>) -> Result<Self> {
         Ok(Self { body: open_body(&frame)?, inside: frame.inside(), frame })
     }
@@ -266,6 +268,8 @@ pub(crate) struct WindowedFilter<B, T> {
 }
 
 impl<B: FilterBytes, T: IntegerBody> OpenFrame<B> for WindowedFilter<B, T> {
+    const SEES_INTEGERS: bool = true;
+
     fn open(frame: Frame<B>) -> Result<Self> {
         let points = PointSection::open(frame.points(), frame.envelope())?;
         Ok(Self { body: open_body(&frame)?, points, frame })

@@ -13,6 +13,7 @@ use crate::hashing::Hashing;
 use crate::integer::places_of;
 use crate::kind::Kind;
 use crate::string_choice::StringChoice;
+use crate::threads::Threads;
 
 /// The write side of a family over integers.
 pub(crate) trait IntegerSpec: FilterFamily + Debug + Clone + Send + Sync {
@@ -41,6 +42,8 @@ pub(crate) struct BodyOrder<'a> {
     pub(crate) key_bits: u32,
     /// The sampled queries, as closed `(lo, hi)`.
     pub(crate) sample_ranges: &'a dyn Fn() -> Vec<(u64, u64)>,
+    /// The threads it may take; the bytes do not depend on them.
+    pub(crate) threads: Threads,
 }
 
 impl BodyOrder<'_> {
@@ -80,7 +83,8 @@ pub(crate) fn build_u64<S: IntegerSpec>(
     check_secret(spec, plan)?;
     let ranges = || plan.sample().iter().collect();
     let (seed, secret) = (plan.seed(), plan.secret());
-    let order = BodyOrder { seed, secret, key_bits: u64::BITS, sample_ranges: &ranges };
+    let threads = Threads::up_to(plan.threads());
+    let order = BodyOrder { seed, secret, key_bits: u64::BITS, sample_ranges: &ranges, threads };
     let max_bytes = plan.budget().payload_bytes(keys.len());
     let body = write_body(spec, keys.column(), max_bytes, &order)
         .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
@@ -121,8 +125,9 @@ pub(crate) fn build_behind<S: IntegerSpec>(
         let covers = ranges.filter_map(|range| view.cover(range));
         covers.map(|cover| (cover.lo(), cover.hi())).collect()
     };
-    let order =
-        BodyOrder { seed: plan.seed(), secret: None, key_bits: view.key_bits(), sample_ranges: &ranges };
+    let threads = Threads::up_to(plan.threads());
+    let (seed, key_bits) = (plan.seed(), view.key_bits());
+    let order = BodyOrder { seed, secret: None, key_bits, sample_ranges: &ranges, threads };
     let max_bytes = plan.budget().payload_bytes(keys.len()) - choice.section_bytes();
     let mut payload = write_body(spec, &places, max_bytes, &order)?;
     choice.push_sections(&mut payload, keys, plan.seed());

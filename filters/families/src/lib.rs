@@ -7,17 +7,19 @@
 //! | [`prefix_bloom`](PrefixBloomSpec) | of prefixes | up to 64 prefixes | "maybe" within a prefix | as `bloom` for each prefix | [`docs/format/prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/prefix_bloom.md) |
 //! | [`bucketing`](BucketingSpec) | good | any length, by the gaps of the keys | "maybe" within a bucket | 1 to 2 misses | [`docs/format/bucketing.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/bucketing.md) |
 //! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | [`docs/format/grafite.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/grafite.md) |
-//! | [`ribbon`](RibbonSpec) | better than `bloom` | bounded for any keys and queries, a quarter to a third of `grafite`'s | far below the bound | 1 to 2 misses a block | [`docs/format/ribbon.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/ribbon.md) |
+//! | [`ribbon`](RibbonSpec) | better than `bloom` | bounded for any keys and queries, a quarter to a third of `grafite`'s; by cells, any length up to one | far below the bound; by cells "maybe" | 1 to 2 misses a block | [`docs/format/ribbon.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/ribbon.md) |
 //! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | [`docs/format/rencoder.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rencoder.md) |
 //! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | [`docs/format/surf.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/surf.md) |
 //! | [`proteus`](ProteusSpec) | as the sample asks | any length, by the prefixes stored | "maybe" within a longer prefix | a walk, then a Bloom probe a prefix | [`docs/format/proteus.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/proteus.md) |
+//! | [`multi_prefix_bloom`](MultiPrefixBloomSpec) | as the sample asks | up to 64 prefixes of some length | by the length that tells it from the key | as `bloom` for each prefix, until a length denies | [`docs/format/multi_prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/multi_prefix_bloom.md) |
+//! | [`place_trie`](PlaceTrieSpec) | as a range | any length, by the keys next to it | by the bits after a key's branch | a search, half a block, and a walk of each end | [`docs/format/place_trie.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/place_trie.md) |
 //! | [`two_prefix_bloom`](TwoPrefixBloomSpec) | of prefixes | up to 64 prefixes of either length | "maybe" within a longer prefix | as `bloom` for each prefix | [`docs/format/two_prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/two_prefix_bloom.md) |
 //! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | [`docs/format/rosetta.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rosetta.md) |
 //! | [`rencoder:published`](PublishedRencoderSpec) | as `rencoder`, a little worse | as `rencoder`, a little worse | as `rencoder` | bit by bit in twice as many misses | [`docs/format/rencoder_published.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rencoder_published.md) |
 //! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | [`docs/format/snarf.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/snarf.md) |
 //! | [`cuckoo`](CuckooSpec) | better than `bloom` below 3 % | key by key, up to 64 | as a point | 2 misses at once | [`docs/format/cuckoo.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/cuckoo.md) |
 //!
-//! [`auto`](AutoSpec) predicts all but `rosetta`, `rencoder:published`, `cuckoo` and, unless it is asked to, `two_prefix_bloom` (and `snarf` over byte strings)
+//! [`auto`](AutoSpec) predicts all but `rosetta`, `rencoder:published`, `cuckoo` and, unless it is asked to, `two_prefix_bloom` (and `snarf` over byte strings, `multi_prefix_bloom` and `place_trie` over integers)
 //! on the keys and a sample of the queries, and builds the cheapest.
 //!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
@@ -35,7 +37,7 @@
 //! # Ok::<(), lacuna_base::Error>(())
 //! ```
 //!
-//! Every family is deterministic: same keys, plan and seed give the same bytes on every machine. Opened filters take
+//! Every family is deterministic: same keys, plan and seed give the same bytes on every machine, by however many threads. Opened filters take
 //! no lock, allocate nothing and may be asked from any number of threads.
 
 mod abilities;
@@ -56,7 +58,9 @@ mod integer_build;
 mod integer_sample;
 mod kind;
 mod largest;
+mod multi_prefix_bloom;
 mod open;
+mod place_trie;
 mod point_section;
 mod points;
 mod predict;
@@ -76,11 +80,15 @@ mod sort;
 mod spec_text;
 mod statistics;
 mod string_choice;
+mod string_costs;
 #[cfg(test)]
 mod string_tests;
 mod string_view;
 mod surf;
 mod table;
+#[cfg(test)]
+mod thread_tests;
+mod threads;
 #[cfg(test)]
 mod toy;
 #[cfg(feature = "baselines")]
@@ -96,7 +104,9 @@ pub use family::FilterVisitor;
 pub use frame::FilterBytes;
 pub use grafite::GrafiteSpec;
 pub use kind::Kind;
+pub use multi_prefix_bloom::MultiPrefixBloomSpec;
 pub use open::{AnyFilter, OpenFilter, open, open_verified};
+pub use place_trie::PlaceTrieSpec;
 pub use prefix_bloom::PrefixBloomSpec;
 pub use proteus::ProteusSpec;
 pub use registry::{family, predict, spec};
@@ -116,12 +126,14 @@ pub use two_prefix_bloom::TwoPrefixBloomSpec;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::designer::{HARDLY, judged_by};
+    pub use crate::registry::sees_strings_as_integers;
 }
 
 /// Models, their predictions and costs, for the project's own measurements and tests.
 #[doc(hidden)]
 pub mod testing {
     pub use crate::costs::settled_ns;
+    pub use crate::designer::design_of_before;
     pub use crate::proteus::{DesignRate, PrefixSpace, ProteusPrediction, cpfpr};
     pub use crate::registry::probe_ns;
     #[cfg(feature = "baselines")]

@@ -12,6 +12,7 @@ use crate::grafite::{Grafite, GrafiteSpec, HEADER_BYTES, MAX_LAST, write_circle}
 use crate::hashing::Hashing;
 use crate::integer::IntegerBody;
 use crate::largest::largest_within;
+use crate::threads::Threads;
 
 /// Bytes of the seed before the hashes.
 const SEED_BYTES: usize = 8;
@@ -38,7 +39,8 @@ impl PointSection {
             return Vec::new();
         }
         let hashes: Vec<u64> = keys.iter().map(|key| hash_bytes(key, seed)).collect();
-        let circle = write_circle(GrafiteSpec::new(), &hashes, last, 0, Hashing::Seeded(seed));
+        let hashing = Hashing::Seeded(seed);
+        let circle = write_circle(GrafiteSpec::new(), &hashes, last, 0, hashing, Threads::ONE);
         [&seed.to_le_bytes()[..], &circle].concat()
     }
 

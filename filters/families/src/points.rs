@@ -179,6 +179,8 @@ impl<P: PointBody> Kernel for AskHash<'_, P> {
 }
 
 impl<B: FilterBytes, P: PointBody> OpenFrame<B> for HashedFilter<B, P> {
+    const SEES_INTEGERS: bool = false;
+
     fn open(frame: Frame<B>) -> Result<Self> {
         check_version(frame.envelope(), P::VERSION)?;
         let empty = frame.envelope().key_count == 0 && frame.body().is_empty();

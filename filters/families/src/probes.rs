@@ -39,6 +39,9 @@ mod tests {
             // Nodes; mini-trees; prefixes, of either length.
             "rosetta" | "rencoder" | "rencoder:published" | "proteus" => 64,
             "two_prefix_bloom" => 128,
+            "multi_prefix_bloom" => 8 * 64,
+            // Blocks: those that the search looks at, and one or two more.
+            "place_trie" => 20,
             // One place, or two in each of two blocks; one block of ranks.
             "bucketing" | "snarf" => 1,
             "grafite" => 4,
@@ -66,6 +69,8 @@ mod tests {
         ("rencoder:ss", 64),
         ("proteus:trie=0,bloom=60,probes=5", 5),
         ("proteus:trie=20,bloom=58", 64),
+        ("multi_prefix_bloom:lengths=58,probes=11", 11),
+        ("multi_prefix_bloom:lengths=60+58+50,probes=7", 21),
         #[cfg(feature = "baselines")]
         ("two_prefix_bloom:short=0,long=58,probes=11", 11),
         #[cfg(feature = "baselines")]

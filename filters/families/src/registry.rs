@@ -66,6 +66,11 @@ pub fn family(id: KindId) -> Result<Family> {
     table::family::<Families>(id)
 }
 
+/// Whether `family` sees byte strings as integers, through a window or a place map.
+pub fn sees_strings_as_integers(family: &Family) -> bool {
+    family.sees_strings_as_integers
+}
+
 /// Expected nanoseconds of a question to a filter of `family` that is as predicted, by the table of constants.
 pub fn probe_ns(family: &Family, key_space: KeySpaceId, prediction: &Prediction) -> f64 {
     family.costs.question_ns(key_space, prediction)

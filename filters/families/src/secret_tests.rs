@@ -117,6 +117,8 @@ fn no_key_is_lost_under_a_secret() {
         "grafite:secret",
         "ribbon:secret,block=4,planes=6,window=2,layer=1",
         "ribbon:secret,block=2,planes=20",
+        "ribbon:secret,cell=12",
+        "ribbon:secret,cell=12,near=50",
     ];
     for set in
         [lumps(3_000), keys(3_000, SEED), lumps(7), keys(5, SEED), vec![0, 1, u64::MAX], vec![9], Vec::new()]

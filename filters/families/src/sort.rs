@@ -4,6 +4,12 @@
 //! of a few thousand, each part is scattered again into groups of a few, and insertion sort finishes. Parts that turn
 //! out much larger than the average (keys in long consecutive runs) go to the standard sort.
 
+use std::ops::Range;
+
+use lacuna_succinct::threads::on_threads;
+
+use crate::threads::piece_of;
+
 /// Values a part should have: its 8-byte values and their scattered copy stay in the first-level caches.
 const PART: usize = 2_048;
 /// Values a group inside a part should have.
@@ -27,6 +33,76 @@ pub(crate) fn sort_below(values: &mut [u64], last: u64) {
         sort_part(&mut scattered[start..end], &mut values[start..end], shift, &mut groups);
         start = end;
     }
+}
+
+/// The values that `value` gives for `keys`, which are at most `last`: sorted and without repeats, as `pieces` runs that follow one
+/// another, each made by a thread.
+pub(crate) fn sorted_runs(
+    keys: &[u64],
+    value: impl Fn(u64) -> u64 + Sync,
+    last: u64,
+    pieces: usize,
+) -> Vec<Vec<u64>> {
+    let parts = (keys.len() / PART).next_power_of_two();
+    let shift = shift_for(last, parts);
+    let scattered = on_threads(pieces, |piece| {
+        let keys = &keys[piece_of(keys.len(), pieces, piece)];
+        let values: Vec<u64> = keys.iter().map(|&key| value(key)).collect();
+        let mut scattered = vec![0; values.len()];
+        let ends = scatter(&values, &mut scattered, shift, parts);
+        Scattered { values: scattered, ends }
+    });
+    let bounds = even_bounds(&scattered, parts, pieces);
+    on_threads(pieces, |piece| sorted_run(&scattered, bounds[piece]..bounds[piece + 1], shift))
+}
+
+/// A piece of the values by part.
+struct Scattered {
+    values: Vec<u64>,
+    /// Where each part ends.
+    ends: Vec<usize>,
+}
+
+impl Scattered {
+    fn part(&self, part: usize) -> &[u64] {
+        let start = if part == 0 { 0 } else { self.ends[part - 1] };
+        &self.values[start..self.ends[part]]
+    }
+}
+
+/// Cuts `parts` parts into `pieces` stretches of about as many values: their first parts, and the number of parts.
+fn even_bounds(scattered: &[Scattered], parts: usize, pieces: usize) -> Vec<usize> {
+    let end = |part: usize| scattered.iter().map(|piece| piece.ends[part]).sum::<usize>();
+    let all = end(parts - 1);
+    let mut part = 0;
+    let mut bounds = vec![0];
+    for piece in 1..pieces {
+        let before = piece_of(all, pieces, piece).start;
+        while part < parts && end(part) <= before {
+            part += 1;
+        }
+        bounds.push(part);
+    }
+    bounds.push(parts);
+    bounds
+}
+
+/// The values of consecutive parts.
+fn sorted_run(scattered: &[Scattered], parts: Range<usize>, shift: u32) -> Vec<u64> {
+    let values = |part: usize| scattered.iter().map(move |piece| piece.part(part));
+    let len = parts.clone().flat_map(values).map(<[u64]>::len).sum();
+    let mut run = vec![0; len];
+    let (mut from, mut groups) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for part in parts {
+        from.clear();
+        values(part).for_each(|values| from.extend_from_slice(values));
+        let end = start + from.len();
+        sort_part(&mut from, &mut run[start..end], shift, &mut groups);
+        start = end;
+    }
+    run.dedup();
+    run
 }
 
 /// Bits to shift so that values up to `last` fall into `parts` (a power of two) parts.
@@ -114,6 +190,13 @@ mod tests {
     fn check(mut values: Vec<u64>, last: u64) {
         let mut expected = values.clone();
         expected.sort_unstable();
+        for pieces in [1, 2, 3, 8] {
+            let runs = sorted_runs(&values, |value| value, last, pieces);
+            assert_eq!(runs.len(), pieces);
+            let mut distinct = expected.clone();
+            distinct.dedup();
+            assert!(runs.concat() == distinct, "{} values up to {last} by {pieces} threads", values.len());
+        }
         sort_below(&mut values, last);
         assert!(values == expected, "{} values up to {last}", values.len());
     }

@@ -1,9 +1,15 @@
 //! The text of a spec: `family` or `family:flag,key=value,key=value`. The name of a family may itself have a flag in it.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 use lacuna_base::{Error, Result};
 
 /// Families that are named by another family's name and a flag.
 const FLAGGED_NAMES: [&str; 1] = ["rencoder:published"];
+
+/// Stands between the numbers of a list.
+const LIST_JOINT: char = '+';
 
 /// A spec split into its family and parameters; each parameter is taken once, and none may be left over.
 #[derive(Debug)]
@@ -72,6 +78,30 @@ impl<'a> SpecText<'a> {
         }
     }
 
+    /// Takes the whole numbers called `key`, joined by `+`: at most `max_len` of them, each in `range`; none if it was not given.
+    pub(crate) fn take_list(
+        &mut self,
+        key: &str,
+        range: RangeInclusive<u32>,
+        max_len: usize,
+    ) -> Result<Vec<u32>> {
+        self.known.push(key.to_owned());
+        let place = self.parameters.iter().position(|(name, _)| *name == key);
+        let Some(place) = place else { return Ok(Vec::new()) };
+        let (_, value) = self.parameters.remove(place);
+        let numbers = value.split(LIST_JOINT).map(|number| number.parse().ok());
+        let numbers: Option<Vec<u32>> =
+            numbers.map(|number| number.filter(|number| range.contains(number))).collect();
+        numbers.filter(|numbers| numbers.len() <= max_len).ok_or_else(|| {
+            Error::invalid_input(format!(
+                "`{key}={value}` in a {} spec is not 1 to {max_len} whole numbers from {} to {}, joined by `{LIST_JOINT}`",
+                self.family,
+                range.start(),
+                range.end()
+            ))
+        })
+    }
+
     /// Takes the parameter called `key` if its value is this `word`: whether it is.
     pub(crate) fn take_word(&mut self, key: &str, word: &str) -> bool {
         let place = self.parameters.iter().position(|(name, value)| *name == key && *value == word);
@@ -99,18 +129,25 @@ impl<'a> SpecText<'a> {
 }
 
 /// Writes a spec back: `family` with those parameters that were given.
-pub(crate) fn spec_text(family: &str, parameters: &[(&str, Option<u32>)]) -> String {
+pub(crate) fn spec_text<T: Display>(family: &str, parameters: &[(&str, Option<T>)]) -> String {
     spec_text_with_flags(family, &[], parameters)
 }
 
+/// The value of a parameter that is a list; `None` if it is empty.
+pub(crate) fn list_text(numbers: &[u32]) -> Option<String> {
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    Some(numbers.join(&LIST_JOINT.to_string())).filter(|list| !list.is_empty())
+}
+
 /// As [`spec_text`], with flags before the parameters.
-pub(crate) fn spec_text_with_flags(
+pub(crate) fn spec_text_with_flags<T: Display>(
     family: &str,
     flags: &[&str],
-    parameters: &[(&str, Option<u32>)],
+    parameters: &[(&str, Option<T>)],
 ) -> String {
     let flags = flags.iter().map(|flag| (*flag).to_owned());
-    let given = parameters.iter().filter_map(|(key, value)| value.map(|value| format!("{key}={value}")));
+    let given =
+        parameters.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}={value}")));
     let parts: Vec<String> = flags.chain(given).collect();
     if parts.is_empty() { family.to_owned() } else { format!("{family}:{}", parts.join(",")) }
 }
@@ -175,9 +212,30 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_taken_whole() {
+        let take = |text: &str| SpecText::parse(text).expect("well formed").take_list("at", 1..=9, 3);
+        assert_eq!(take("bloom:at=3+1+9").expect("in range"), [3, 1, 9]);
+        assert_eq!(take("bloom:at=3").expect("in range"), [3]);
+        assert_eq!(take("bloom").expect("not given"), []);
+        for text in [
+            "bloom:at=1+2+3+4",
+            "bloom:at=0+1",
+            "bloom:at=1+10",
+            "bloom:at=",
+            "bloom:at=1++2",
+            "bloom:at=1+x",
+        ] {
+            let error = take(text).unwrap_err().to_string();
+            assert!(error.contains("1 to 3 whole numbers from 1 to 9"), "{text}: {error}");
+        }
+        let list = ("at", list_text(&[3, 1, 9]));
+        assert_eq!(spec_text("bloom", &[list, ("k", list_text(&[]))]), "bloom:at=3+1+9");
+    }
+
+    #[test]
     fn text_is_written_as_it_is_read() {
         assert_eq!(spec_text_with_flags("rencoder", &["ss"], &[("k", Some(3))]), "rencoder:ss,k=3");
-        assert_eq!(spec_text("bloom", &[("k", None)]), "bloom");
+        assert_eq!(spec_text::<u32>("bloom", &[("k", None)]), "bloom");
         assert_eq!(
             spec_text("grafite", &[("block", Some(3)), ("slice", None), ("heavy", Some(2))]),
             "grafite:block=3,heavy=2"

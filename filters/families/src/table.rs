@@ -5,7 +5,7 @@ use lacuna_base::{
 };
 
 use crate::costs::ProbeCosts;
-use crate::family::{FamilyKey, FilterFamily, FilterVisitor};
+use crate::family::{FamilyKey, FilterFamily, FilterVisitor, OpenFrame};
 use crate::frame::FilterBytes;
 use crate::kind::Kind;
 use crate::spec_text::SpecText;
@@ -20,11 +20,19 @@ pub struct Family {
     /// A spec that names it with everything that can be set.
     pub example: &'static str,
     pub(crate) costs: ProbeCosts,
+    pub(crate) sees_strings_as_integers: bool,
 }
 
 impl Family {
     pub(crate) const fn of<F: FilterFamily>() -> Self {
-        Self { kind: F::KIND, about: F::ABOUT, example: F::EXAMPLE, costs: F::COSTS }
+        Self {
+            kind: F::KIND,
+            about: F::ABOUT,
+            example: F::EXAMPLE,
+            costs: F::COSTS,
+            sees_strings_as_integers:
+                <F::OverStrings<&'static [u8]> as OpenFrame<&'static [u8]>>::SEES_INTEGERS,
+        }
     }
 }
 

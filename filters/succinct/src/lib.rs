@@ -14,6 +14,7 @@
 //! | [`rice`] | ascending integers in about `log2(last / n) + 1.5` bits each, read from the start |
 //! | [`packed`] | integers of one fixed width |
 //! | [`bytes`] | unaligned words and bit fields, and the writer for both |
+//! | [`threads`] | work in pieces, for builders that take several threads |
 //! | [`arch`] | the best instructions of the machine, chosen at run time; the only unsafe code |
 //!
 //! ```
@@ -32,6 +33,7 @@ mod error;
 pub mod packed;
 pub mod rank_select;
 pub mod rice;
+pub mod threads;
 pub mod trie;
 
 pub use bit_vector::BitVector;

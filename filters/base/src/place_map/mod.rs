@@ -11,7 +11,8 @@
 //!
 //! Intervals of one node are disjoint, in order and never empty, whatever the frequencies are. So the map is monotone
 //! (`a <= b` gives `place(a) <= place(b)`) for all strings, those of other files too, and a range of strings lies in a
-//! closed range of integers that holds all its keys. It loses what stands after 64 bits.
+//! closed range of integers that holds all its keys. It loses what stands after 64 bits; a [`LongPlace`] loses what stands after
+//! 512, for families that can take so long an integer.
 //!
 //! Cost: a few steps for each byte, at most 64 bits' worth of bytes below the trie; no allocation. Build: `O(n)` bytes read.
 //! The idea of order-preserving compression for search trees is that of Zhang et al., "Order-Preserving Key Compression for
@@ -19,12 +20,14 @@
 
 mod build;
 mod interval;
+mod long;
 mod query;
 mod rows;
 #[cfg(test)]
 mod tests;
 mod trie;
 
+pub use long::LongPlace;
 pub use query::PlaceMap;
 
 /// Bytes before the rows: bits, rows, and two sets of bytes.

@@ -1,6 +1,7 @@
 //! Reading a map: the place of a string, and the cover of a range.
 
-use super::interval::Interval;
+use super::interval::{Interval, WordInterval};
+use super::long::{LongInterval, LongPlace};
 use super::{BYTE_SET, HEADER_BYTES, NODE_LOG2, ROW_LOG2};
 use crate::range::{ByteRange, U64Range};
 
@@ -17,26 +18,26 @@ pub struct PlaceMap<'m> {
 
 /// Where a string stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) at: u64,
+pub(super) struct Place<A> {
+    pub(super) at: A,
     /// Whether every smaller string has a smaller place, and every larger one a larger.
     pub(super) is_sharp: bool,
 }
 
-impl Place {
-    fn sharp(at: u64) -> Self {
+impl<A> Place<A> {
+    fn sharp(at: A) -> Self {
         Self { at, is_sharp: true }
     }
-    fn shared(at: u64) -> Self {
+    fn shared(at: A) -> Self {
         Self { at, is_sharp: false }
     }
 }
 
 /// The way on from a node.
-enum Step<'k> {
-    Node(usize, Interval, &'k [u8]),
-    Below(Interval, u8, &'k [u8]),
-    End(Place),
+enum Step<'k, I: Interval> {
+    Node(usize, I, &'k [u8]),
+    Below(I, u8, &'k [u8]),
+    End(Place<I::At>),
 }
 
 impl<'m> PlaceMap<'m> {
@@ -73,24 +74,46 @@ impl<'m> PlaceMap<'m> {
     /// The place of `key`.
     #[inline]
     pub fn place(&self, key: &[u8]) -> u64 {
-        self.shifted(self.locate(key).at)
+        self.shifted(self.locate::<WordInterval>(key).at)
     }
 
     /// The closed range of places that holds the place of every key of `range`; `None` if it holds no string.
     #[inline]
     pub fn cover(&self, range: ByteRange<'_>) -> Option<U64Range> {
-        let lo = self.locate(range.lo());
+        let lo = self.locate::<WordInterval>(range.lo());
         // A point is walked once.
         if range.as_point().is_some() {
             return Some(U64Range::point(self.shifted(lo.at)));
         }
         let first = if range.lo_excluded() && lo.is_sharp { lo.at.checked_add(1)? } else { lo.at };
-        let last = match range.hi().map(|end| self.locate(end)) {
+        let last = match range.hi().map(|end| self.locate::<WordInterval>(end)) {
             None => u64::MAX,
             Some(end) if range.hi_excluded() && end.is_sharp => end.at.checked_sub(1)?,
             Some(end) => end.at,
         };
         if first <= last { U64Range::new(self.shifted(first), self.shifted(last)) } else { None }
+    }
+
+    /// The place of `key` in 512 bits, whatever the bits of the map are.
+    #[inline]
+    pub fn long_place(&self, key: &[u8]) -> LongPlace {
+        self.locate::<LongInterval>(key).at
+    }
+
+    /// The first and the last of the long places that the keys of `range` may have; `None` if it holds no string.
+    #[inline]
+    pub fn long_cover(&self, range: ByteRange<'_>) -> Option<(LongPlace, LongPlace)> {
+        let lo = self.locate::<LongInterval>(range.lo());
+        if range.as_point().is_some() {
+            return Some((lo.at, lo.at));
+        }
+        let first = if range.lo_excluded() && lo.is_sharp { lo.at.after()? } else { lo.at };
+        let last = match range.hi().map(|end| self.locate::<LongInterval>(end)) {
+            None => LongPlace::MAX,
+            Some(end) if range.hi_excluded() && end.is_sharp => end.at.before()?,
+            Some(end) => end.at,
+        };
+        if first <= last { Some((first, last)) } else { None }
     }
 
     #[inline(always)]
@@ -99,8 +122,8 @@ impl<'m> PlaceMap<'m> {
     }
 
     /// Walks the trie, then the rows.
-    pub(super) fn locate(&self, key: &[u8]) -> Place {
-        let (mut node, mut interval, mut rest) = (0, Interval::ALL, key);
+    pub(super) fn locate<I: Interval>(&self, key: &[u8]) -> Place<I::At> {
+        let (mut node, mut interval, mut rest) = (0, I::ALL, key);
         loop {
             match self.step(node, interval, rest) {
                 Step::Node(next, narrower, after) => (node, interval, rest) = (next, narrower, after),
@@ -112,7 +135,7 @@ impl<'m> PlaceMap<'m> {
 
     /// Where a walk of `key` leaves the trie, and the byte before; the end of the key and more if it never does.
     pub(super) fn left_at(&self, key: &[u8]) -> (usize, u8) {
-        let (mut node, mut interval, mut rest) = (0, Interval::ALL, key);
+        let (mut node, mut interval, mut rest) = (0, WordInterval::ALL, key);
         loop {
             match self.step(node, interval, rest) {
                 Step::Node(next, narrower, after) => (node, interval, rest) = (next, narrower, after),
@@ -124,25 +147,26 @@ impl<'m> PlaceMap<'m> {
 
     /// One node: its label, then the next byte.
     #[inline(always)]
-    fn step<'k>(&self, node: usize, interval: Interval, key: &'k [u8]) -> Step<'k> {
-        let lost = Step::End(Place::shared(interval.lo));
+    fn step<'k, I: Interval>(&self, node: usize, interval: I, key: &'k [u8]) -> Step<'k, I> {
         if !interval.is_divisible() {
-            return lost;
+            return Step::End(Place::shared(interval.lo()));
         }
-        let Some(Node { label, bytes, starts, deep }) = self.node(node) else { return lost };
+        let Some(Node { label, bytes, starts, deep }) = self.node(node) else {
+            return Step::End(Place::shared(interval.lo()));
+        };
         let (interval, rest) = match key.strip_prefix(label) {
             Some(rest) if label.is_empty() => (interval, rest),
             Some(rest) => (interval.between_gaps(), rest),
-            None if key < label => return lost,
+            None if key < label => return Step::End(Place::shared(interval.lo())),
             None => return Step::End(Place::shared(interval.gap())),
         };
         if bytes.is_empty() {
             return Step::Below(interval, label.last().copied().unwrap_or_default(), rest);
         }
         if !interval.is_divisible() {
-            return Step::End(Place::shared(interval.lo));
+            return Step::End(Place::shared(interval.lo()));
         }
-        let Some((&byte, rest)) = rest.split_first() else { return Step::End(Place::sharp(interval.lo)) };
+        let Some((&byte, rest)) = rest.split_first() else { return Step::End(Place::sharp(interval.lo())) };
         let child = bytes.partition_point(|&known| known < byte);
         let start = |child: usize| starts.get(child).map_or(1 << NODE_LOG2, |&start| u32::from(start));
         if bytes.get(child) != Some(&byte) {
@@ -159,10 +183,10 @@ impl<'m> PlaceMap<'m> {
 
     /// Below the trie, after the byte `before`: a row for each byte.
     #[inline(always)]
-    fn below(&self, mut interval: Interval, mut before: u8, key: &[u8]) -> Place {
+    fn below<I: Interval>(&self, mut interval: I, mut before: u8, key: &[u8]) -> Place<I::At> {
         for &byte in key {
             if !interval.is_divisible() {
-                return Place::shared(interval.lo);
+                return Place::shared(interval.lo());
             }
             let row = self.row(before);
             let rank = rank(self.alphabet, byte);
@@ -177,7 +201,7 @@ impl<'m> PlaceMap<'m> {
             interval = interval.units(start(rank + 1), start(rank + 2), ROW_LOG2).inner();
             before = byte;
         }
-        Place { at: interval.lo, is_sharp: interval.is_divisible() }
+        Place { at: interval.lo(), is_sharp: interval.is_divisible() }
     }
 
     /// The starts of all symbols but the first in the row after the byte `before`.

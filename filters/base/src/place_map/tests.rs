@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use proptest::prelude::*;
 
-use super::PlaceMap;
+use super::{LongPlace, PlaceMap};
 use crate::columns::{ByteColumn, SortedKeys};
 use crate::hash::IntegerHasher;
 use crate::range::ByteRange;
@@ -46,19 +46,27 @@ fn bounds(key: &[u8]) -> [Bound<&[u8]>; 3] {
 fn covers_hold_all(map: PlaceMap<'_>, strings: &[Vec<u8>]) {
     let places: Vec<u64> = strings.iter().map(|string| map.place(string)).collect();
     assert!(places.is_sorted(), "the order is kept");
+    let long: Vec<LongPlace> = strings.iter().map(|string| map.long_place(string)).collect();
+    assert!(long.is_sorted(), "the order of long places is kept");
     for (first, low) in strings.iter().enumerate() {
         for (last, high) in strings.iter().enumerate().skip(first) {
             for (lo, hi) in bounds(low).into_iter().flat_map(|lo| bounds(high).map(|hi| (lo, hi))) {
                 let Some(range) = ByteRange::from_bounds(lo, hi) else { continue };
                 let from = if matches!(lo, Bound::Unbounded) { 0 } else { first };
                 let to = if matches!(hi, Bound::Unbounded) { strings.len() - 1 } else { last };
-                let cover = map.cover(range);
+                let (cover, long_cover) = (map.cover(range), map.long_cover(range));
                 // Places ascend, so the outermost strings of the range stand for all.
                 let mut inside = (from..=to).filter(|&index| range.contains(&strings[index]));
                 let Some(outer) = inside.next() else { continue };
                 for index in [outer, inside.next_back().unwrap_or(outer)] {
                     let holds = cover.is_some_and(|cover| cover.contains(places[index]));
                     assert!(holds, "{range:?} {cover:?} misses {:?} at {}", strings[index], places[index]);
+                    let holds = long_cover.is_some_and(|(lo, hi)| lo <= long[index] && long[index] <= hi);
+                    assert!(
+                        holds,
+                        "{range:?} {long_cover:?} misses {:?} at {:?}",
+                        strings[index], long[index]
+                    );
                 }
             }
         }
@@ -100,6 +108,10 @@ fn strings_unknown_to_the_map_keep_their_order() {
     for (pair, at) in strings.windows(2).zip(places.windows(2)) {
         assert!(at[0] <= at[1], "{:?} at {} and {:?} at {}", pair[0], at[0], pair[1], at[1]);
     }
+    let long: Vec<LongPlace> = strings.iter().map(|string| map.long_place(string)).collect();
+    for (pair, at) in strings.windows(2).zip(long.windows(2)) {
+        assert!(at[0] <= at[1], "{:?} at {:?} and {:?} at {:?}", pair[0], at[0], pair[1], at[1]);
+    }
 }
 
 #[test]
@@ -113,6 +125,18 @@ fn long_keys_get_places_of_their_own() {
     places.sort_unstable();
     places.dedup();
     assert_eq!(places.len(), keys.len());
+}
+
+/// What 64 bits lose.
+#[test]
+fn long_places_see_what_differs_after_many_bytes() {
+    let keys: Vec<Vec<u8>> = (0..300u32).map(|n| (n * 0x00D3_4F11).to_be_bytes().repeat(9)).collect();
+    let bytes = map_of(&keys, 1_024, 64);
+    let map = PlaceMap::new(&bytes).expect("a map");
+    let one = keys[7].repeat(2)[..40].to_vec();
+    let other = [&one[..], &[0]].concat();
+    assert_eq!(map.place(&one), map.place(&other));
+    assert!(map.long_place(&one) < map.long_place(&other));
 }
 
 #[test]
@@ -135,6 +159,7 @@ proptest! {
     fn any_bytes_give_places(bytes in prop::collection::vec(any::<u8>(), 0..400), key in prop::collection::vec(any::<u8>(), 0..40)) {
         if let Some(map) = PlaceMap::new(&bytes) {
             prop_assert!(map.place(&key) <= map.largest());
+            prop_assert!(map.long_place(&key) <= LongPlace::MAX);
             map.cover(ByteRange::from_bounds(Bound::Excluded(&key), Bound::Unbounded).expect("holds keys"));
         }
     }

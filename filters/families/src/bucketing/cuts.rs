@@ -83,6 +83,15 @@ pub(super) fn body_bytes(cuts: u64, occupied: u64, last: u64, geometry: Geometry
     HEADER_BYTES.saturating_add(table).saturating_add(sequence)
 }
 
+/// Fewest bytes of a body in which each of `keys` keys has a bucket of its own.
+pub(crate) fn exact_bytes(gaps: &GapCounts, span: u64, keys: u64) -> usize {
+    let with = |gap_log2| {
+        let (count, covered) = if gap_log2 == NO_CUT { (0, span) } else { gaps.without(gap_log2) };
+        body_bytes(count, keys, covered, BucketingSpec::new().geometry())
+    };
+    (2..=NO_CUT).map(with).min().expect("there are sizes of gaps")
+}
+
 /// The last bucket with those that `cuts` cuts cost.
 pub(super) fn last_with(cuts: u64, last: u64) -> u64 {
     last.saturating_add(cuts * BUCKETS_A_CUT)

@@ -33,6 +33,7 @@ mod tests_oracle;
 #[cfg(test)]
 mod tests_segments;
 
+pub(crate) use cuts::exact_bytes;
 pub(crate) use predict::likely_cuts;
 pub(crate) use query::Bucketing;
 pub use spec::BucketingSpec;

@@ -65,13 +65,8 @@ impl IntegerSpec for BucketingSpec {
         spec_text(BucketingSpec::KIND.name(), &[("gap", self.gap_log2), slice, heavy])
     }
 
-    fn write_body(
-        &self,
-        keys: &[u64],
-        max_bytes: usize,
-        _order: &BodyOrder<'_>,
-    ) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, max_bytes)
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        write_body(*self, keys, max_bytes, order.threads)
     }
 }
 

@@ -8,6 +8,8 @@ use crate::bucketing::BucketingSpec;
 use crate::costs::settled_ns;
 use crate::family::FilterFamily as _;
 use crate::kind::Kind;
+use crate::multi_prefix_bloom::MultiPrefixBloomSpec;
+use crate::place_trie::PlaceTrieSpec;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::rencoder::RencoderSpec;
 use crate::snarf::SnarfSpec;
@@ -46,6 +48,7 @@ impl Bounds {
             BloomSpec::KIND,
             BlockedBloomSpec::KIND,
             PrefixBloomSpec::KIND,
+            MultiPrefixBloomSpec::KIND,
             #[cfg(feature = "baselines")]
             TwoPrefixBloomSpec::KIND,
             RencoderSpec::KIND,
@@ -67,6 +70,8 @@ fn min_looks(kind: Kind, key_count: usize) -> (f64, f64) {
         SurfSpec::KIND => (levels.max(1.0), 1.0),
         SnarfSpec::KIND => (f64::from(SnarfSpec::BLOCK_KEYS) / 4.0, 1.0),
         BucketingSpec::KIND => (1.0, 0.5),
+        // Both ends are walked, and leaves of a block.
+        PlaceTrieSpec::KIND => (60.0, 2.0),
         _ => (1.0, 1.0),
     }
 }

@@ -12,15 +12,17 @@ use super::search::DesignRules;
 #[cfg(feature = "baselines")]
 use super::two_prefixes;
 use crate::bloom::{BlockedBloomSpec, BloomSpec};
-use crate::bucketing::{BucketingSpec, likely_cuts};
+use crate::bucketing::BucketingSpec;
 use crate::costs::ProbeCosts;
 use crate::family::{FamilyKey, FilterFamily};
 use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
+use crate::multi_prefix_bloom::MultiPrefixBloomSpec;
+use crate::place_trie::PlaceTrieSpec;
 use crate::prefix_bloom::{PrefixBloomSpec, likely_lengths};
 use crate::proteus::{PrefixSpace, ProteusSpec};
 use crate::rencoder::{RencoderSpec, likely_designs};
-use crate::ribbon::{RibbonSpec, likely_layers};
+use crate::ribbon::RibbonSpec;
 use crate::snarf::SnarfSpec;
 use crate::statistics::IntegerView;
 use crate::surf::{SurfSpec, TrieView, likely_suffixes, min_trie_rate};
@@ -71,7 +73,7 @@ pub(crate) struct CandidateFamily<K: lacuna_base::KeySpace + ?Sized> {
     pub(crate) costs: ProbeCosts,
     /// Whether a spec of it may keep its rate for any queries.
     pub(crate) may_be_robust: bool,
-    /// Whether the keys next to a query decide, not a hash.
+    /// Whether the keys next to a query decide, not a hash, about specs that state no bound.
     pub(crate) goes_by_neighbours: bool,
     /// A rate that no spec of it goes below, far cheaper to compute than a prediction.
     pub(crate) min_rate: fn(&KeyStatistics<'_, K>) -> f64,
@@ -114,11 +116,12 @@ macro_rules! candidate_families {
     () => {
         Vec::from([
             CandidateFamily::of::<GrafiteSpec>(|_, rules| vec![Box::new(rules.grafite())]).may_be_robust(),
-            CandidateFamily::of::<BucketingSpec>(|known, _| boxed(likely_cuts(known)))
+            CandidateFamily::of::<BucketingSpec>(|known, rules| boxed(rules.bucketing(known)))
                 .may_be_robust()
                 .by_neighbours(),
-            CandidateFamily::of::<RibbonSpec>(|known, rules| boxed(likely_layers(known, rules.ribbon())))
-                .may_be_robust(),
+            CandidateFamily::of::<RibbonSpec>(|known, rules| boxed(rules.ribbon(known)))
+                .may_be_robust()
+                .by_neighbours(),
             CandidateFamily::of::<BlockedBloomSpec>(one!(BlockedBloomSpec::new())),
             CandidateFamily::of::<BloomSpec>(one!(BloomSpec::new())),
             CandidateFamily::of::<PrefixBloomSpec>(|known, rules| boxed(likely_lengths(known, &rules.model)))
@@ -161,6 +164,14 @@ impl DesignKey for [u8] {
         assumed_strings(keys)
     }
     fn candidate_families() -> CandidateFamilies<Self> {
-        CandidateFamilies(candidate_families!())
+        let mut table = candidate_families!();
+        table.push(
+            CandidateFamily::of::<MultiPrefixBloomSpec>(|known, _| modelled::multi_prefix_bloom(known))
+                .by_neighbours(),
+        );
+        table.push(
+            CandidateFamily::of::<PlaceTrieSpec>(|known, _| modelled::place_trie(known)).by_neighbours(),
+        );
+        CandidateFamilies(table)
     }
 }

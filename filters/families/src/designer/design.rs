@@ -11,6 +11,7 @@ use lacuna_base::{
 use super::assumed::{ASSUMPTION, Assumed};
 use super::candidates::{CandidateSpec, DesignKey};
 use super::deciding::known_for;
+use super::mixed::Both;
 use super::search::{DesignRules, Ranking, WORTHWHILE_NS, rank};
 use crate::kind::Kind;
 
@@ -110,6 +111,13 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         (K::candidate_families().0.swap_remove(0).specs)(known, &self.rules).swap_remove(0)
     }
 
+    /// What a bound and the rate of the sampled queries would take together; `None` if the chosen filter has both, or nothing is
+    /// sampled.
+    pub(super) fn both(&self) -> Option<Both> {
+        let (chosen, spec) = self.ranking.first().filter(|_| !self.plan.sample().is_empty())?;
+        Both::of(self.keys, self.plan, &self.rules, (chosen, &**spec))
+    }
+
     /// Empty queries that the predictions are made for.
     #[cfg(test)]
     pub(crate) fn query_count(&self) -> usize {
@@ -182,6 +190,9 @@ impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
         }
         if self.rules.is_keyed {
             writeln!(f, "{UNDER_A_SECRET}")?;
+        }
+        if let Some(both) = self.both() {
+            write!(f, "{both}")?;
         }
         writeln!(
             f,

@@ -25,6 +25,7 @@ mod bounds;
 mod candidates;
 mod deciding;
 mod design;
+mod mixed;
 mod modelled;
 mod search;
 mod spec;
@@ -33,14 +34,16 @@ mod tests;
 #[cfg(test)]
 mod tests_exact;
 #[cfg(test)]
+mod tests_mixed;
+#[cfg(test)]
 mod tests_robust;
 #[cfg(test)]
 mod tests_secret;
 #[cfg(feature = "baselines")]
 mod two_prefixes;
 
-pub(crate) use assumed::assumed_strings;
+pub(crate) use assumed::{assumed_integers, assumed_strings};
 pub use candidates::DesignKey;
 pub use deciding::{HARDLY, judged_by};
 pub use design::{Candidate, Design, Measured};
-pub use spec::AutoSpec;
+pub use spec::{AutoSpec, design_of_before};

@@ -8,6 +8,8 @@ use lacuna_base::{
 
 use super::candidates::CandidateSpec;
 use crate::integer_sample::IntegerSample;
+use crate::multi_prefix_bloom;
+use crate::place_trie;
 use crate::proteus::PrefixSpace;
 use crate::{ProteusSpec, SnarfSpec};
 
@@ -43,6 +45,21 @@ where
     let design = prediction.design;
     let spec = ProteusSpec::new().with_trie_bits(design.trie_bits).with_bloom_bits(design.bloom_bits);
     vec![Box::new(Modelled { spec, prediction: prediction.into_prediction(known.keys().len()) })]
+}
+
+/// Several prefix Bloom filters with the lengths that their model chooses; none without a query. For byte strings: integers of few
+/// bits are seen by one length as well.
+pub(super) fn multi_prefix_bloom(known: &KeyStatistics<'_, [u8]>) -> Vec<Box<dyn CandidateSpec<[u8]>>> {
+    let modelled =
+        multi_prefix_bloom::likely_design(known).map(|(spec, prediction)| Modelled { spec, prediction });
+    modelled.into_iter().map(|modelled| Box::new(modelled) as Box<dyn CandidateSpec<[u8]>>).collect()
+}
+
+/// A place trie with the map and the edges that its model chooses; none without a query, or where it does not fit. For byte strings,
+/// whose neighbours share bits of any number.
+pub(super) fn place_trie(known: &KeyStatistics<'_, [u8]>) -> Vec<Box<dyn CandidateSpec<[u8]>>> {
+    let modelled = place_trie::likely_design(known).map(|(spec, prediction)| Modelled { spec, prediction });
+    modelled.into_iter().map(|modelled| Box::new(modelled) as Box<dyn CandidateSpec<[u8]>>).collect()
 }
 
 /// SNARF where it fits, for integers: over byte strings its model would look at every key.

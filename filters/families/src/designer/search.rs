@@ -1,13 +1,15 @@
 //! The search: predict, add up, leave out families that cannot be the cheapest.
 
-use lacuna_base::{ErrorKind, KeyStatistics, RateBound, Result};
+use lacuna_base::{ErrorKind, KeyStatistics, Prediction, RateBound, Result};
 
 use super::bounds::Bounds;
 use super::candidates::{CandidateSpec, DesignKey};
 use super::design::Candidate;
+use crate::bucketing::{BucketingSpec, likely_cuts};
 use crate::costs::CostModel;
 use crate::grafite::GrafiteSpec;
-use crate::ribbon::RibbonSpec;
+use crate::ribbon::{RibbonSpec, likely_forms};
+use crate::statistics::IntegerView;
 
 /// A family that could be cheaper by this little at the very best is not modelled.
 pub(super) const WORTHWHILE_NS: f64 = 5.0;
@@ -24,6 +26,9 @@ pub(crate) struct DesignRules {
     /// Whether filters that hash do so under the plan's secret, so that they keep their rate against those who know all but it. Only
     /// where the choice is robust: other families do not hash under one.
     pub(crate) is_keyed: bool,
+    /// Whether Ribbon and the gaps that Bucketing leaves out take no part, as before there were any: what they gain is the
+    /// difference.
+    pub(crate) is_of_before: bool,
     /// Whether two prefix Bloom filters may be chosen, whose model costs more than all others together.
     #[cfg(feature = "baselines")]
     pub(crate) with_two_prefixes: bool,
@@ -36,9 +41,25 @@ impl DesignRules {
     }
 
     /// Ribbon, as these rules admit it.
-    pub(super) fn ribbon(&self) -> RibbonSpec {
-        let spec = if self.is_robust { RibbonSpec::unsampled() } else { RibbonSpec::default() };
+    pub(super) fn ribbon<K: IntegerView + ?Sized>(&self, known: &KeyStatistics<'_, K>) -> Vec<RibbonSpec> {
+        if self.is_of_before {
+            return Vec::new();
+        }
+        likely_forms(known, if self.is_robust { self.with_a_bound() } else { RibbonSpec::default() })
+    }
+
+    /// Ribbon with a bound that does not depend on the sample.
+    pub(super) fn with_a_bound(&self) -> RibbonSpec {
+        let spec = RibbonSpec::unsampled();
         if self.is_keyed { spec.with_secret() } else { spec }
+    }
+
+    /// Bucketing, as these rules admit it.
+    pub(super) fn bucketing<K: IntegerView + ?Sized>(
+        &self,
+        known: &KeyStatistics<'_, K>,
+    ) -> Vec<BucketingSpec> {
+        if self.is_of_before { vec![BucketingSpec::uncut()] } else { likely_cuts(known) }
     }
 }
 
@@ -75,7 +96,7 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
                 Err(problem) => return Err(problem),
             };
             if prediction.is_robust() || !rules.is_robust {
-                let doubt = if family.goes_by_neighbours && !prediction.is_robust() { doubt } else { 0.0 };
+                let doubt = if family.goes_by_neighbours { doubt * beyond(known, &prediction) } else { 0.0 };
                 let cost_ns = match rules.is_robust {
                     true => rules.model.bound_cost_ns(&family.costs, &prediction),
                     false => rules.model.cost_ns(&family.costs, &prediction) + doubt * price_ns,
@@ -93,6 +114,13 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
         take_exact(&mut ranking, price_ns);
     }
     Ok(ranking)
+}
+
+/// Share of the queries between keys of which the bound of a filter says nothing.
+fn beyond<K: DesignKey + ?Sized>(known: &KeyStatistics<'_, K>, prediction: &Prediction) -> f64 {
+    let (statistics, max_len) = (known.view(K::integers), prediction.bound.max_len);
+    let beyond = statistics.inside.iter().filter(|query| query.range_len() > max_len).count();
+    beyond as f64 / statistics.inside.len().max(1) as f64
 }
 
 /// Moves the cheapest exact candidate to the front, if little is gained by another.

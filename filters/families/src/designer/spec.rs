@@ -32,7 +32,7 @@ const TWO_PREFIXES: &str = "two_prefix_bloom";
 /// let plan = BuildPlan::new(Budget::bits_per_key(10.0)?).with_sample(Arc::new(far)).with_seed(42);
 ///
 /// let design = AutoSpec::new().design(SortedKeys::integers(&keys)?, &plan)?;
-/// assert_eq!(design.candidates()[0].spec, "bucketing");
+/// assert!(design.candidates()[0].spec.starts_with("ribbon:cell="), "{design}");
 /// println!("{design}");
 /// let sealed = design.build()?;
 /// assert_eq!(sealed, AutoSpec::new().build(SortedKeys::integers(&keys)?, &plan)?);
@@ -112,17 +112,33 @@ impl AutoSpec {
         keys: SortedKeys<'a, K>,
         plan: &'a BuildPlan<K>,
     ) -> Result<Design<'a, K>> {
+        Design::choose(keys, plan, self.rules(plan)?)
+    }
+
+    fn rules<K: DesignKey + ?Sized>(self, plan: &BuildPlan<K>) -> Result<DesignRules> {
         let has_secret = plan.secret().is_some();
         self.secret_use().check::<K>(&self.text(), has_secret, "with the plan")?;
-        let rules = DesignRules {
+        Ok(DesignRules {
             model: CostModel { key_space: K::ID, price_ns: f64::from(self.price_ns()) },
             is_robust: self.is_robust,
             is_keyed: self.is_robust && has_secret,
+            is_of_before: false,
             #[cfg(feature = "baselines")]
             with_two_prefixes: self.with_two_prefixes,
-        };
-        Design::choose(keys, plan, rules)
+        })
     }
+}
+
+/// What `auto` would choose without Ribbon, and without the gaps that Bucketing leaves out, as before there were any.
+///
+/// # Errors
+/// As [`AutoSpec::design`].
+pub fn design_of_before<'a, K: DesignKey + ?Sized>(
+    auto: AutoSpec,
+    keys: SortedKeys<'a, K>,
+    plan: &'a BuildPlan<K>,
+) -> Result<Design<'a, K>> {
+    Design::choose(keys, plan, DesignRules { is_of_before: true, ..auto.rules(plan)? })
 }
 
 impl FromStr for AutoSpec {

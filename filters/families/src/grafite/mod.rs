@@ -28,6 +28,6 @@ mod tests;
 
 pub(crate) use builder::{MAX_LAST, write_body, write_circle};
 pub(crate) use codec::HEADER_BYTES;
-pub(crate) use predict::predict_within;
+pub(crate) use predict::{circle_within, predict_within};
 pub(crate) use query::{Grafite, GrafiteProbe};
 pub use spec::GrafiteSpec;

@@ -21,6 +21,21 @@ impl PredictIntegers for GrafiteSpec {
     }
 }
 
+/// The last value of the largest circle for `count` places with this span in `max_bytes`, and its bytes; the span itself where all fits.
+pub(crate) fn circle_within(
+    spec: GrafiteSpec,
+    span: u64,
+    count: u64,
+    max_bytes: usize,
+) -> Result<(u64, usize), TooSmall> {
+    let body_bytes = |last: u64| {
+        spec.header_bytes() + encoded_len(count.min(last.saturating_add(1)), last, spec.geometry())
+    };
+    let last = largest_within(span, |last| body_bytes(last) <= max_bytes)
+        .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
+    Ok((last, body_bytes(last)))
+}
+
 /// The prediction for a body of at most `max_bytes`.
 pub(crate) fn predict_within(
     spec: GrafiteSpec,
@@ -28,17 +43,13 @@ pub(crate) fn predict_within(
     max_bytes: usize,
 ) -> Result<Prediction, TooSmall> {
     let (span, count) = (statistics.span(), statistics.place_count());
-    let body_bytes = |last: u64| {
-        spec.header_bytes() + encoded_len(count.min(last.saturating_add(1)), last, spec.geometry())
-    };
-    let last = largest_within(span, |last| body_bytes(last) <= max_bytes)
-        .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
+    let (last, payload_bytes) = circle_within(spec, span, count, max_bytes)?;
     let asked = statistics.mean(|_| 1.0);
     let exact = Prediction {
         rate: statistics.rate(|_| 0.0),
         probes: asked,
         fetches: asked,
-        payload_bytes: body_bytes(last),
+        payload_bytes,
         bound: RateBound::EXACT,
     };
     if last == span {

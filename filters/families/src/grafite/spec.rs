@@ -85,7 +85,7 @@ impl IntegerSpec for GrafiteSpec {
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, max_bytes, order.hashing(keys, self.wants_secret))
+        write_body(*self, keys, max_bytes, order.hashing(keys, self.wants_secret), order.threads)
     }
 }
 

@@ -21,19 +21,19 @@
 
 mod builder;
 mod codec;
+pub(crate) mod cover;
 pub mod cpfpr;
 mod design;
-mod filter;
+pub(crate) mod filter;
 mod predict_rate;
 pub(crate) mod prefix_key;
 pub(crate) mod query;
-mod space;
+pub(crate) mod space;
 mod spec;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use codec::Body as Proteus;
 pub use design::{DesignRate, ProteusPrediction};
-pub(crate) use filter::StringProteus;
 pub use space::PrefixSpace;
 pub use spec::ProteusSpec;

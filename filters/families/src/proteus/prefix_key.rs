@@ -18,6 +18,8 @@ pub(crate) fn head_bits(bits: u32) -> u32 {
 
 /// A key as bits, the first of them highest.
 pub(crate) trait PrefixKey: Copy + Ord {
+    /// Bits that a choice among lengths goes by: characters of a string are whole bytes.
+    const STEP: u32;
     /// A prefix as labels of a trie.
     type Path: Path;
 
@@ -41,6 +43,7 @@ pub(crate) trait PrefixKey: Copy + Ord {
 }
 
 impl PrefixKey for u64 {
+    const STEP: u32 = 1;
     type Path = IntegerPath;
 
     #[inline(always)]
@@ -100,6 +103,7 @@ impl StringTail<'_> {
 }
 
 impl<'a> PrefixKey for StringTail<'a> {
+    const STEP: u32 = 8;
     type Path = StringPath<'a>;
 
     #[inline(always)]

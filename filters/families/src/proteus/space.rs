@@ -1,23 +1,43 @@
 //! The two key spaces: integers, and byte strings after their common prefix.
 
+use std::cell::OnceCell;
+
 use lacuna_base::{
     Budget, BuildPlan, ByteRange, Error, KeySpace, KeyStatistics, Position, Result, Sample, Sealed,
     SortedKeys, Window,
 };
 
-use super::codec::VERSION;
 use super::cpfpr::{EmptyQueries, Model, Observer, Phase};
 use super::design::{DesignRate, ProteusPrediction};
 use super::prefix_key::{PrefixKeys, StringTail, StringTails};
 use super::spec::ProteusSpec;
-use crate::family::FilterFamily as _;
+use crate::designer::assumed_strings;
 use crate::frame::{push_window_section, window_for, window_section_bytes};
-use crate::integer_build::envelope;
+use crate::integer_build::{IntegerSpec, TooSmall, envelope};
 use crate::surf::TailRange;
 
+/// Queries as keys of one kind, each list made when it is asked for.
+pub(crate) struct Asked<'a, K> {
+    pub(crate) sampled: &'a dyn Fn() -> Vec<(K, K)>,
+    /// Those that are assumed where no sampled one lies between two keys.
+    pub(crate) assumed: &'a dyn Fn() -> Vec<(K, K)>,
+}
+
+/// A spec of a family of prefixes, over integers and over byte strings alike.
+pub(crate) trait PrefixSpec: IntegerSpec {
+    /// Writes the body for `keys` into at most `max_bytes`.
+    fn write_prefixes<S: PrefixKeys + ?Sized>(
+        &self,
+        keys: &S,
+        asked: &Asked<'_, S::Key>,
+        seed: u64,
+        max_bytes: usize,
+    ) -> Result<Vec<u8>, TooSmall>;
+}
+
 /// Builds over byte strings; a prefix may reach every bit of them.
-pub(crate) fn build_bytes(
-    spec: ProteusSpec,
+pub(crate) fn build_bytes<S: PrefixSpec>(
+    spec: &S,
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed> {
@@ -29,12 +49,12 @@ pub(crate) fn build_bytes(
     };
     push_window_section(&mut payload, window);
     let ends = (place_of(keys.first(), window), place_of(keys.last(), window));
-    Ok(Sealed::assemble(&envelope::<[u8]>(ProteusSpec::KIND, VERSION, plan, keys.len(), ends), &payload))
+    Ok(Sealed::assemble(&envelope::<[u8]>(S::KIND, S::VERSION, plan, keys.len(), ends), &payload))
 }
 
 /// The body within `budget`, or the bytes of the payload that would hold it.
 fn write_within(
-    spec: ProteusSpec,
+    spec: &impl PrefixSpec,
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
     budget: Budget,
@@ -43,14 +63,18 @@ fn write_within(
     let section_bytes = window_section_bytes(window);
     let tails = StringTails { keys, prefix_len: window.prefix().len() };
     let max_bytes = budget.payload_bytes(keys.len()) - section_bytes;
-    let queries = || string_queries(plan.sample(), window.prefix());
-    let written = spec.write(&tails, queries, plan.seed(), max_bytes, keys.len());
+    let assumed = OnceCell::new();
+    let asked = Asked {
+        sampled: &|| string_queries(plan.sample(), window.prefix()),
+        assumed: &|| string_queries(assumed.get_or_init(|| assumed_strings(keys)), window.prefix()),
+    };
+    let written = spec.write_prefixes(&tails, &asked, plan.seed(), max_bytes);
     written.map_err(|small| small.smallest_bytes + section_bytes)
 }
 
 /// Names the smallest budget that works. A larger one keeps more of the common prefix, so it has to be tried.
-fn too_small(
-    spec: ProteusSpec,
+fn too_small<S: PrefixSpec>(
+    spec: &S,
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
     mut needed_bytes: usize,
@@ -58,10 +82,10 @@ fn too_small(
     loop {
         let bits_per_key = Budget::smallest_for(needed_bytes, keys.len());
         let Ok(budget) = Budget::bits_per_key(bits_per_key) else {
-            return Error::budget_too_small(ProteusSpec::KIND.name(), Budget::MAX_BITS_PER_KEY);
+            return Error::budget_too_small(S::KIND.name(), Budget::MAX_BITS_PER_KEY);
         };
         match write_within(spec, keys, plan, budget) {
-            Ok(_) => return Error::budget_too_small(ProteusSpec::KIND.name(), bits_per_key),
+            Ok(_) => return Error::budget_too_small(S::KIND.name(), bits_per_key),
             Err(more) => needed_bytes = more.max(needed_bytes + 1),
         }
     }
@@ -108,6 +132,43 @@ pub trait PrefixSpace: KeySpace {
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate>;
 }
 
+/// The space of a filter: the most bytes of its body, and those beside it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) max_bytes: usize,
+    pub(crate) beside_bytes: usize,
+}
+
+/// Hands the keys and queries of `known` to `work`.
+pub(crate) fn with_known_integers<R>(
+    known: &KeyStatistics<'_, u64>,
+    work: impl FnOnce(&[u64], &EmptyQueries<u64>, Room) -> R,
+) -> R {
+    let keys = known.keys().column();
+    let queries = known.queries().iter().map(|query| (query.lo, query.hi, query.place));
+    let queries = EmptyQueries::placed(queries, known.queries().len(), keys);
+    let max_bytes = known.plan().budget().payload_bytes(keys.len());
+    work(keys, &queries, Room { max_bytes, beside_bytes: 0 })
+}
+
+/// As [`with_known_integers`], after the common prefix.
+pub(crate) fn with_known_strings<R>(
+    known: &KeyStatistics<'_, [u8]>,
+    work: impl FnOnce(&StringTails<'_>, &EmptyQueries<StringTail<'_>>, Room) -> R,
+) -> R {
+    let (keys, budget) = (known.keys(), known.plan().budget());
+    let window = kept_window(keys, budget);
+    let tails = StringTails { keys, prefix_len: window.prefix().len() };
+    let queries = known.queries().iter().filter_map(|query| {
+        let (lo, hi) = tails_of(query.lo, query.hi, window.prefix())?;
+        Some((lo, hi, query.place))
+    });
+    let queries = EmptyQueries::placed(queries, known.queries().len(), &tails);
+    let beside_bytes = window_section_bytes(window);
+    let max_bytes = budget.payload_bytes(keys.len()) - beside_bytes;
+    work(&tails, &queries, Room { max_bytes, beside_bytes })
+}
+
 fn predict_among<S: PrefixKeys + ?Sized>(
     spec: &ProteusSpec,
     keys: &S,
@@ -144,11 +205,9 @@ impl PrefixSpace for u64 {
         predict_among(spec, keys.column(), &queries, max_bytes, 0, ended)
     }
     fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
-        let keys = known.keys().column();
-        let max_bytes = known.plan().budget().payload_bytes(keys.len());
-        let queries = known.queries().iter().map(|query| (query.lo, query.hi, query.place));
-        let queries = EmptyQueries::placed(queries, known.queries().len(), keys);
-        predict_among(spec, keys, &queries, max_bytes, 0, &mut |_| {})
+        with_known_integers(known, |keys, queries, Room { max_bytes, beside_bytes }| {
+            predict_among(spec, keys, queries, max_bytes, beside_bytes, &mut |_| {})
+        })
     }
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
         let max_bytes = plan.budget().payload_bytes(keys.len());
@@ -171,17 +230,9 @@ impl PrefixSpace for [u8] {
         predict_among(spec, &tails, &queries, max_bytes, section_bytes, ended)
     }
     fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
-        let (keys, budget) = (known.keys(), known.plan().budget());
-        let window = kept_window(keys, budget);
-        let section_bytes = window_section_bytes(window);
-        let tails = StringTails { keys, prefix_len: window.prefix().len() };
-        let queries = known.queries().iter().filter_map(|query| {
-            let (lo, hi) = tails_of(query.lo, query.hi, window.prefix())?;
-            Some((lo, hi, query.place))
-        });
-        let queries = EmptyQueries::placed(queries, known.queries().len(), &tails);
-        let max_bytes = budget.payload_bytes(keys.len()) - section_bytes;
-        predict_among(spec, &tails, &queries, max_bytes, section_bytes, &mut |_| {})
+        with_known_strings(known, |keys, queries, Room { max_bytes, beside_bytes }| {
+            predict_among(spec, keys, queries, max_bytes, beside_bytes, &mut |_| {})
+        })
     }
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
         let window = kept_window(keys, plan.budget());

@@ -2,13 +2,14 @@
 
 use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 
+use super::Proteus;
 use super::builder::{write_asked, write_body, write_within};
 use super::codec::{HEADER_BYTES, MAX_BITS, MAX_PROBES, VERSION};
 use super::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, Model, Observer, Phase, Task};
 use super::design::{Design, DesignRate, usual_bloom_bits};
+use super::filter::StringPrefixes;
 use super::prefix_key::PrefixKeys;
-use super::space::build_bytes;
-use super::{Proteus, StringProteus};
+use super::space::{Asked, PrefixSpec, build_bytes};
 use crate::costs::ProbeCosts;
 use crate::family::FilterFamily;
 use crate::frame::FilterBytes;
@@ -183,24 +184,24 @@ impl IntegerSpec for ProteusSpec {
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
-        self.write(keys, || (order.sample_ranges)(), order.seed, max_bytes, keys.len())
+        let asked = Asked { sampled: order.sample_ranges, assumed: &Vec::new };
+        self.write_prefixes(keys, &asked, order.seed, max_bytes)
     }
 }
 
-impl ProteusSpec {
-    /// Writes the body for `keys` and sampled `queries`.
-    pub(crate) fn write<S: PrefixKeys + ?Sized>(
+impl PrefixSpec for ProteusSpec {
+    fn write_prefixes<S: PrefixKeys + ?Sized>(
         &self,
         keys: &S,
-        queries: impl FnOnce() -> Vec<(S::Key, S::Key)>,
+        asked: &Asked<'_, S::Key>,
         seed: u64,
         max_bytes: usize,
-        key_count: usize,
     ) -> Result<Vec<u8>, TooSmall> {
+        let key_count = keys.len();
         if let Some(design) = self.given(keys.longest_bits()) {
             return write_asked(keys, design, seed, max_bytes, key_count);
         }
-        let queries = EmptyQueries::of(queries(), keys);
+        let queries = EmptyQueries::of((asked.sampled)(), keys);
         let design = self.design(keys, &queries, max_bytes);
         if self.trie_bits.is_some() {
             return write_asked(keys, design, seed, max_bytes, key_count);
@@ -214,7 +215,9 @@ impl ProteusSpec {
             write_within(keys, design, seed, max_bytes)
         })
     }
+}
 
+impl ProteusSpec {
     fn design<S: PrefixKeys + ?Sized>(
         &self,
         keys: &S,
@@ -240,7 +243,7 @@ impl BuildFromKeys<[u8]> for ProteusSpec {
         self.text()
     }
     fn build_from(&self, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Result<Sealed> {
-        build_bytes(*self, keys, plan)
+        build_bytes(self, keys, plan)
     }
 }
 
@@ -252,7 +255,7 @@ impl FilterFamily for ProteusSpec {
     const COSTS: ProbeCosts = ProbeCosts { integers_ns: 30.0, strings_ns: 26.0, probe_ns: 3.4, wait: 0.68 };
 
     type OverIntegers<B: FilterBytes> = IntegerFilter<B, Proteus>;
-    type OverStrings<B: FilterBytes> = StringProteus<B>;
+    type OverStrings<B: FilterBytes> = StringPrefixes<B, Proteus>;
 
     fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
         let trie_bits = spec.take("trie", 0, MAX_BITS)?;

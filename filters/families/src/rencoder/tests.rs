@@ -12,6 +12,7 @@ use super::spec::Variant;
 use crate::RencoderSpec;
 use crate::integer::IntegerBody as _;
 use crate::integer_build::{BodyOrder, IntegerSpec as _};
+use crate::threads::Threads;
 
 /// A body with exactly these parameters, and its view.
 fn forced(header: Header, keys: &[u64], body_bytes: usize) -> (Rencoder, Vec<u8>) {
@@ -92,7 +93,8 @@ fn a_roomy_filter_answers_exactly() {
 
 #[test]
 fn the_smallest_body_is_named() {
-    let order = BodyOrder { seed: 0, secret: None, key_bits: 64, sample_ranges: &Vec::new };
+    let order =
+        BodyOrder { seed: 0, secret: None, key_bits: 64, sample_ranges: &Vec::new, threads: Threads::ONE };
     let keys: Vec<u64> = (0..100).map(|i| i * 1_000).collect();
     let small = RencoderSpec::new().write_body(&keys, 10, &order).expect_err("no room");
     assert!(RencoderSpec::new().write_body(&keys, small.smallest_bytes, &order).is_ok());

@@ -1,5 +1,7 @@
 //! Bytes of the ribbon filter: [`docs/format/ribbon.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/ribbon.md).
 
+use std::ops::Range;
+
 use lacuna_base::{Error, Result};
 
 use super::layer::{Layer, WINDOW};
@@ -13,6 +15,10 @@ pub(crate) const MAX_LAYERS: usize = 3;
 pub(crate) const MAX_PLANES: u32 = 32;
 /// Largest block, as a power of two.
 pub(crate) const MAX_BLOCK_LOG2: u32 = 31;
+/// Largest cell, as a power of two.
+pub(crate) const MAX_CELL_LOG2: u32 = 63;
+/// Bytes before the first of two halves.
+pub(crate) const HALVES_HEADER_BYTES: usize = 16;
 /// Bytes before the spill of a body without layers.
 pub(crate) const SHORT_HEADER_BYTES: usize = 8;
 /// Bytes between the last row and the spill, so that the widest load of a row stays inside the body.
@@ -24,6 +30,34 @@ const SEED_AT: usize = 8;
 const LAYERS_AT: usize = 16;
 /// Added to the number of layers if blocks are hashed under a key.
 const KEYED: u8 = 4;
+/// The first byte of a body of two halves, in place of a number of layers.
+const HALVES: u8 = 8;
+/// Where the length of the near half stands.
+const NEAR_BYTES_AT: usize = 8;
+
+/// What stands before two halves, the near one of `near_bytes` bytes.
+pub(crate) fn halves_header(near_bytes: usize) -> [u8; HALVES_HEADER_BYTES] {
+    let mut header = [0; HALVES_HEADER_BYTES];
+    header[0] = HALVES;
+    header[NEAR_BYTES_AT..].copy_from_slice(&(near_bytes as u64).to_le_bytes());
+    header
+}
+
+/// Where the near and the far half of `body` stand; `None` if it has one part alone.
+pub(crate) fn halves(body: &[u8]) -> Result<Option<[Range<usize>; 2]>> {
+    if body.first() != Some(&HALVES) {
+        return Ok(None);
+    }
+    let near_bytes = usize::try_from(u64::from_le_bytes(*header(body, NEAR_BYTES_AT)?)).ok();
+    if body[1..NEAR_BYTES_AT] != [0; NEAR_BYTES_AT - 1] {
+        return Err(Error::corrupt("a ribbon header has bytes that no form of this version has"));
+    }
+    let far_at = near_bytes.and_then(|bytes| bytes.checked_add(HALVES_HEADER_BYTES));
+    match far_at.filter(|&at| at <= body.len()) {
+        Some(at) => Ok(Some([HALVES_HEADER_BYTES..at, at..body.len()])),
+        None => Err(Error::corrupt("the near half of a ribbon filter does not fit its body")),
+    }
+}
 
 /// What stands where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +67,8 @@ pub(crate) struct Layout {
     pub(crate) block_log2: u32,
     /// Rows that a value may be the sum of.
     pub(crate) window: u32,
+    /// Keys are the numbers of cells of `2^cell_log2` keys; 0 where they are taken as they are.
+    pub(crate) cell_log2: u32,
     layers: [Layer; MAX_LAYERS],
     layer_count: usize,
     thresholds_at: [usize; MAX_LAYERS],
@@ -56,6 +92,7 @@ impl Layout {
             hashing,
             block_log2,
             window,
+            cell_log2: 0,
             layers: [Layer::default(); MAX_LAYERS],
             layer_count: layers.len(),
             thresholds_at: [0; MAX_LAYERS],
@@ -80,6 +117,15 @@ impl Layout {
         Some(layout)
     }
 
+    /// The same, `bytes` bytes further on.
+    pub(crate) fn shifted(mut self, bytes: usize) -> Self {
+        for at in self.thresholds_at.iter_mut().chain(&mut self.rows_at) {
+            *at += bytes;
+        }
+        self.spill_at += bytes;
+        self
+    }
+
     /// The layers.
     #[inline(always)]
     pub(crate) fn layers(&self) -> &[Layer] {
@@ -101,8 +147,9 @@ impl Layout {
     /// A body of zeros up to the spill, with its header.
     pub(crate) fn zeroed(&self) -> Vec<u8> {
         let mut body = vec![0; self.spill_at];
-        let byte = |number: u32| u8::try_from(number).expect("at most 32");
+        let byte = |number: u32| u8::try_from(number).expect("at most 63");
         body[0] = byte(u32::try_from(self.layer_count).expect("at most 3"));
+        body[4] = byte(self.cell_log2);
         if self.layer_count > 0 {
             body[1] = byte(self.block_log2);
             body[2] = byte(self.layers[0].planes);
@@ -124,15 +171,24 @@ impl Layout {
 
     /// Reads the header at the start of `body`; everything up to the spill lies inside.
     pub(crate) fn read(body: &[u8]) -> Result<Self> {
-        let &[count, block, planes, window, ..] = header::<SHORT_HEADER_BYTES>(body, 0)?;
+        let &[count, block, planes, window, cell, ref rest @ ..] = header::<SHORT_HEADER_BYTES>(body, 0)?;
+        // A reader that passes over what it does not know would deny keys.
+        if rest != &[0; 3] {
+            return Err(Error::corrupt("a ribbon header has bytes that no form of this version has"));
+        }
         let is_keyed = count & KEYED != 0;
         let layer_count = usize::from(count & !KEYED);
         let (block_log2, planes, window) = (u32::from(block), u32::from(planes), u32::from(window));
         if layer_count > MAX_LAYERS || count == KEYED {
             return Err(Error::corrupt(format!("a ribbon filter of {count} layers does not exist")));
         }
+        let cell_log2 = u32::from(cell);
+        if cell_log2 > MAX_CELL_LOG2 {
+            return Err(Error::corrupt(format!("ribbon cells of 2^{cell} keys do not exist")));
+        }
         if layer_count == 0 {
-            return Self::of(Hashing::Seeded(0), 0, 1, &[]).ok_or_else(too_large);
+            let layout = Self::of(Hashing::Seeded(0), 0, 1, &[]).ok_or_else(too_large)?;
+            return Ok(Self { cell_log2, ..layout });
         }
         let is_known = block_log2 <= MAX_BLOCK_LOG2.min(planes) && (1..=MAX_PLANES).contains(&planes);
         if !is_known || !(1..=32).contains(&window) {
@@ -149,7 +205,7 @@ impl Layout {
             *layer = read_layer(header(body, layers_at + index * LAYER_BYTES)?, planes)?;
         }
         let layout = Self::of(hashing, block_log2, window, &layers[..layer_count]).ok_or_else(too_large)?;
-        if layout.spill_at <= body.len() { Ok(layout) } else { Err(too_large()) }
+        if layout.spill_at <= body.len() { Ok(Self { cell_log2, ..layout }) } else { Err(too_large()) }
     }
 }
 

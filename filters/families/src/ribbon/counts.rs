@@ -3,7 +3,12 @@
 //! Two neighbouring keys share a block of 2^j keys if they differ in their last j bits only. So one pass that counts the bits
 //! in which neighbours differ tells, for every j, how many blocks hold a key and how many keys are not alone in theirs.
 
+use std::ops::Range;
+
+use lacuna_succinct::threads::on_threads;
+
 use super::codec::MAX_BLOCK_LOG2;
+use crate::threads::{Threads, piece_of};
 
 /// Classes: neighbours that share blocks from 2^1, 2^2, ... on, and those that share none.
 const CLASSES: usize = MAX_BLOCK_LOG2 as usize + 2;
@@ -28,14 +33,50 @@ fn shared_block(key: u64, next: u64) -> usize {
 
 impl BlockCounts {
     /// Counts ascending keys.
-    pub(crate) fn of(keys: &[u64]) -> Self {
-        let pairs = keys.windows(2).map(|pair| (pair[0], pair[1]));
-        Self::of_pairs(pairs, 1.0, keys.len() as f64)
+    pub(crate) fn of(keys: &[u64], threads: Threads) -> Self {
+        let pieces = threads.pieces(keys.len());
+        if pieces == 1 {
+            let pairs = keys.windows(2).map(|pair| (pair[0], pair[1]));
+            return Self::of_pairs(pairs, 1.0, keys.len() as f64);
+        }
+        let counted = on_threads(pieces, |index| Self::of_piece(keys, piece_of(keys.len(), pieces, index)));
+        counted.into_iter().fold(Self::none(keys.len() as f64, 1.0), Self::and)
+    }
+
+    fn none(keys: f64, weight: f64) -> Self {
+        Self { keys, pairs: [0; CLASSES], crowded: [0; CLASSES], weight }
+    }
+
+    /// Counts those of `keys` at the places `piece`, each with the key before it and the one after.
+    fn of_piece(keys: &[u64], piece: Range<usize>) -> Self {
+        let mut counts = Self::none(keys.len() as f64, 1.0);
+        let shared = |index: usize| match keys[index..] {
+            [key, next, ..] => shared_block(key, next),
+            _ => CLASSES - 1,
+        };
+        let mut before = piece.start.checked_sub(1).map_or(CLASSES - 1, shared);
+        for index in piece {
+            let after = shared(index);
+            counts.pairs[after] += u64::from(index + 1 < keys.len());
+            counts.crowded[after.min(before)] += 1;
+            before = after;
+        }
+        counts
+    }
+
+    /// Both together.
+    fn and(mut self, other: Self) -> Self {
+        let add = |counts: &mut [u64; CLASSES], more: [u64; CLASSES]| {
+            counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+        };
+        add(&mut self.pairs, other.pairs);
+        add(&mut self.crowded, other.crowded);
+        self
     }
 
     /// Counts pairs of neighbours that stand for `weight` pairs each of `keys` keys.
     pub(crate) fn of_pairs(pairs: impl Iterator<Item = (u64, u64)>, weight: f64, keys: f64) -> Self {
-        let mut counts = Self { keys, pairs: [0; CLASSES], crowded: [0; CLASSES], weight };
+        let mut counts = Self::none(keys, weight);
         let (mut last, mut before) = (None, CLASSES - 1);
         for (key, next) in pairs {
             // Where sampled pairs do not follow one another, the key before is not known.
@@ -80,7 +121,15 @@ mod tests {
         let mut keys = keys;
         keys.sort_unstable();
         keys.dedup();
-        let counts = BlockCounts::of(&keys);
+        let counts = BlockCounts::of(&keys, Threads::ONE);
+        for threads in [2, 3, 8, 3_000] {
+            let by_threads = BlockCounts::of(&keys, Threads::forced(threads));
+            assert_eq!(
+                (by_threads.pairs, by_threads.crowded),
+                (counts.pairs, counts.crowded),
+                "{threads} threads"
+            );
+        }
         for block_log2 in 0..=MAX_BLOCK_LOG2 {
             let blocks: Vec<&[u64]> = keys.chunk_by(|a, b| a >> block_log2 == b >> block_log2).collect();
             assert_eq!(counts.blocks(block_log2), blocks.len() as f64, "2^{block_log2}");

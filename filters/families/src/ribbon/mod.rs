@@ -13,12 +13,17 @@
 //! chosen without knowledge of the seed, where b bits a key give `m` of about `b / 1.02`. A share of the blocks may have a bit
 //! more than the others, so that every budget is used. A range over several blocks asks each of them, up to 64.
 //!
+//! Keys may be taken by *cells* of `2^c` keys: then a range of up to a cell has the rate of one key or two, whatever its length, but
+//! a range that shares a cell with a key is "maybe". With cells of 16 keys, `48..=79` is the cells 3 and 4, and "maybe" beside key 77. So
+//! cells are for ranges far from keys, and no rate is bounded. Two *halves* are a filter of keys as they are and one of cells, asked one after
+//! the other: the bound of the first, and long ranges denied by the second.
+//!
 //! Cost: a hash, a threshold of two bits and 84 adjacent bytes for each block, one wait in all. Build: a sort by hash and an
-//! elimination; some 50 ns a key.
+//! elimination; some 50 ns a key. Several threads may share it, and the bytes are the same.
 //!
 //! Dillinger, Hübschle-Schneider, Sanders, Walzer, "Fast Succinct Retrieval and Approximate Membership Using Ribbon", SEA
-//! 2022, for the retrieval structure. Ours: what it stores, the mask that hides it, tall rows for fractions of a bit, and the
-//! spill. The mathematics stands in
+//! 2022, for the retrieval structure. Ours: what it stores, the mask that hides it, tall rows for fractions of a bit, the
+//! spill, cells and halves. The mathematics stands in
 //! [`docs/design/ribbon.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/ribbon.md).
 
 mod builder;
@@ -26,14 +31,17 @@ mod codec;
 mod counts;
 mod hash;
 mod layer;
+mod likely;
+mod part;
 mod partition;
 mod predict;
 mod query;
 mod shape;
 mod solve;
 mod spec;
+mod stretch;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use predict::likely_layers;
+pub(crate) use likely::{halves_that_promise, likely_forms};
 pub use spec::RibbonSpec;

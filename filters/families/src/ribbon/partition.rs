@@ -1,7 +1,12 @@
 //! Equations in the order in which a layer is filled.
 //!
 //! The blocks are scattered into parts of a few thousand rows, and the equations of a part sorted by counting: so nearly all
-//! work is done in the first- and second-level caches.
+//! work is done in the first- and second-level caches. Several threads scatter a piece of the blocks each; a part's blocks are
+//! those of the first piece, then those of the second, and so in the order in which one thread would have them.
+
+use std::ops::Range;
+
+use lacuna_succinct::threads::on_threads;
 
 use super::solve::{Equation, Equations};
 
@@ -24,7 +29,7 @@ pub(crate) struct Part<'a> {
 
 impl Part<'_> {
     /// Its buckets.
-    pub(crate) fn buckets(&self) -> std::ops::Range<usize> {
+    pub(crate) fn buckets(&self) -> Range<usize> {
         self.first_bucket..self.first_bucket + self.ends.len() / UNITS
     }
 
@@ -38,24 +43,60 @@ impl Part<'_> {
     }
 }
 
-/// Hands the parts of a layer to `take`, from the first to the last.
-pub(crate) fn parts(equations: &Equations, entries: &[u64], mut take: impl FnMut(Part<'_>)) {
-    let row_count = usize::try_from(equations.layer.rows).expect("rows fit memory");
-    let (scattered, ends) = scatter(equations, entries, row_count.div_ceil(PART_ROWS));
-    let (mut sorted, mut units) = (Vec::new(), Vec::new());
-    let mut start = 0;
-    for (part, end) in ends.into_iter().enumerate() {
-        let first_row = part * PART_ROWS;
-        let rows = (row_count - first_row).min(PART_ROWS);
-        sort(equations, &scattered[start..end], first_row, &mut sorted, &mut units);
-        let ends = &units[..rows / UNIT_ROWS];
-        take(Part { first_bucket: first_row / 32, equations: &sorted, ends });
-        start = end;
+/// The entries of a layer by part.
+pub(crate) struct Parts<'a> {
+    equations: &'a Equations,
+    row_count: usize,
+    pieces: Vec<Scattered>,
+}
+
+/// A piece of the entries by part, and where each part ends.
+struct Scattered {
+    entries: Vec<u64>,
+    ends: Vec<usize>,
+}
+
+/// Room for one part after the other.
+#[derive(Default)]
+pub(crate) struct Room {
+    sorted: Vec<Equation>,
+    units: Vec<usize>,
+}
+
+impl<'a> Parts<'a> {
+    /// Scatters `entries`, each piece of them on a thread of its own.
+    pub(crate) fn of(equations: &'a Equations, entries: &[Vec<u64>]) -> Self {
+        let row_count = usize::try_from(equations.layer.rows).expect("rows fit memory");
+        let part_count = row_count.div_ceil(PART_ROWS);
+        let pieces = on_threads(entries.len(), |piece| scatter(equations, &entries[piece], part_count));
+        Self { equations, row_count, pieces }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.row_count.div_ceil(PART_ROWS)
+    }
+
+    /// The rows of consecutive parts.
+    pub(crate) fn rows_of(&self, parts: &Range<usize>) -> Range<usize> {
+        let end = |part: usize| (part * PART_ROWS).min(self.row_count);
+        end(parts.start)..end(parts.end)
+    }
+
+    /// The equations of one part.
+    pub(crate) fn part<'r>(&self, part: usize, room: &'r mut Room) -> Part<'r> {
+        let rows = self.rows_of(&(part..part + 1));
+        let pieces = self.pieces.iter().map(|piece| {
+            let start = if part == 0 { 0 } else { piece.ends[part - 1] };
+            &piece.entries[start..piece.ends[part]]
+        });
+        let Room { sorted, units } = room;
+        sort(self.equations, pieces, rows.start, sorted, units);
+        Part { first_bucket: rows.start / 32, equations: sorted, ends: &units[..rows.len() / UNIT_ROWS] }
     }
 }
 
-/// The entries by part, and where each part ends.
-fn scatter(equations: &Equations, entries: &[u64], part_count: usize) -> (Vec<u64>, Vec<usize>) {
+fn scatter(equations: &Equations, entries: &[u64], part_count: usize) -> Scattered {
     let mut next = vec![0_usize; part_count];
     for &entry in entries {
         next[equations.row(entry) / PART_ROWS] += 1;
@@ -67,7 +108,7 @@ fn scatter(equations: &Equations, entries: &[u64], part_count: usize) -> (Vec<u6
         scattered[*place] = entry;
         *place += 1;
     }
-    (scattered, next)
+    Scattered { entries: scattered, ends: next }
 }
 
 /// From counts to the place of the first of each.
@@ -83,26 +124,32 @@ fn unit_of(row: usize) -> usize {
     (row / UNIT_ROWS) ^ (UNITS - 1)
 }
 
-/// Sorts the equations of one part; `units` gets the end of each unit.
-fn sort(
+/// Sorts the equations of one part, whose entries stand in `pieces`; `units` gets the end of each unit.
+fn sort<'a>(
     equations: &Equations,
-    entries: &[u64],
+    pieces: impl Iterator<Item = &'a [u64]> + Clone,
     first_row: usize,
     sorted: &mut Vec<Equation>,
     units: &mut Vec<usize>,
 ) {
     units.clear();
     units.resize(PART_UNITS, 0);
-    for &entry in entries {
-        units[unit_of(equations.row(entry) - first_row)] += 1;
+    let mut count = 0;
+    for entries in pieces.clone() {
+        count += entries.len();
+        for &entry in entries {
+            units[unit_of(equations.row(entry) - first_row)] += 1;
+        }
     }
     starts_of(units);
     sorted.clear();
-    sorted.resize(entries.len(), Equation::default());
-    for &entry in entries {
-        let equation = equations.equation(entry);
-        let place = &mut units[unit_of(equation.row - first_row)];
-        sorted[*place] = equation;
-        *place += 1;
+    sorted.resize(count, Equation::default());
+    for entries in pieces {
+        for &entry in entries {
+            let equation = equations.equation(entry);
+            let place = &mut units[unit_of(equation.row - first_row)];
+            sorted[*place] = equation;
+            *place += 1;
+        }
     }
 }

@@ -1,10 +1,12 @@
-//! Asking the ribbon filter: block by block, each with one window of rows.
+//! Asking the ribbon filter: block by block, each with one window of rows; then the far half, if there is one.
+
+use std::ops::Range;
 
 use lacuna_base::testing::cross;
-use lacuna_base::{Envelope, Result};
+use lacuna_base::{Envelope, Error, Result};
 use lacuna_succinct::arch::{Isa, Kernel, prefetch};
 
-use super::codec::{Layout, VERSION};
+use super::codec::{Layout, VERSION, halves};
 use super::hash::BlockHash;
 use super::layer::{GROUP_ROWS, threshold};
 use super::shape::{max_blocks, unit_rate};
@@ -18,9 +20,18 @@ const LOAD_BYTES: usize = 32;
 /// Planes of one load.
 const LOAD_PLANES: u32 = 16;
 
-/// A view of a ribbon filter.
+/// A view of a ribbon filter: one part alone, or two halves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ribbon {
+    /// The only part, or the half that takes keys as they are.
+    near: PartView,
+    /// The half that takes keys by cells.
+    far: Option<PartView>,
+}
+
+/// A view of a part, whose places count from the first byte of the whole body.
+#[derive(Debug, Clone, Copy)]
+struct PartView {
     hasher: BlockHasher,
     layout: Layout,
     max_blocks: u64,
@@ -44,17 +55,34 @@ pub(crate) struct Window {
 
 /// The state that stage two of a batch hands to stage three.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum RibbonProbe {
+pub(crate) struct RibbonProbe {
+    probe: PartProbe,
+    lo: u64,
+    hi: u64,
+    /// Whether the far half is asked at once, because the near one cannot deny the range.
+    is_far: bool,
+}
+
+/// What is known of a question to one part.
+#[derive(Debug, Clone, Copy)]
+enum PartProbe {
     /// The window of the only block.
-    One(Window, u64, u64),
+    One(Window),
     /// Several blocks, or one that is in the spill.
-    Blocks(u64, u64),
+    Blocks,
     /// All keys are in the spill.
     Spill(GrafiteProbe),
 }
 
-impl Ribbon {
-    /// The window of `block`; `None` if it is in no layer.
+impl PartView {
+    /// The cells of `lo` and `hi`, which blocks are made of.
+    #[inline(always)]
+    fn cells(&self, lo: u64, hi: u64) -> (u64, u64) {
+        (lo >> self.layout.cell_log2, hi >> self.layout.cell_log2)
+    }
+
+    /// The window of `block`; `None` if it is in no layer. The threshold is a branch on what was loaded: without it a question would
+    /// load the windows of two layers (`docs/design/ribbon.md`, "Alternatives").
     #[inline(always)]
     fn window(&self, body: &[u8], block: u64) -> Option<Window> {
         let first = BlockHash::new(self.hasher, block);
@@ -121,7 +149,7 @@ impl Ribbon {
     #[inline(always)]
     fn any_in_spill<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
         cross("ribbon: spill asked");
-        isa.run_apart(AnyInSpill { ribbon: self, body, lo, hi })
+        isa.run_apart(AnyInSpill { part: self, body, lo, hi })
     }
 
     /// Whether a key may lie in `lo..=hi`, all in one block.
@@ -136,14 +164,19 @@ impl Ribbon {
     /// Whether a key may lie in `lo..=hi`, in any number of blocks.
     #[inline(always)]
     fn any_in_blocks<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
-        let block_log2 = self.layout.block_log2;
-        let (first, last) = (lo >> block_log2, hi >> block_log2);
-        if last - first >= self.max_blocks {
+        if self.is_too_long(lo, hi) {
             cross("ribbon: too many blocks");
             return true;
         }
         cross("ribbon: several blocks");
-        isa.run_apart(AnyInBlocks { ribbon: self, body, lo, hi })
+        isa.run_apart(AnyInBlocks { part: self, body, lo, hi })
+    }
+
+    /// Whether `lo..=hi` has more blocks than are asked.
+    #[inline(always)]
+    fn is_too_long(&self, lo: u64, hi: u64) -> bool {
+        let block_log2 = self.layout.block_log2;
+        (hi >> block_log2) - (lo >> block_log2) >= self.max_blocks
     }
 
     /// Whether `lo` and `hi` are in one block.
@@ -156,11 +189,116 @@ impl Ribbon {
     fn is_spilled(&self) -> bool {
         self.layout.layers().is_empty()
     }
+
+    /// Opens the part that stands at `place` of `body`.
+    fn open(body: &[u8], place: Range<usize>, envelope: &Envelope) -> Result<Self> {
+        let at = place.start;
+        let own = body.get(place).unwrap_or_default();
+        let layout = Layout::read(own)?;
+        let cell = |key: u64| key >> layout.cell_log2;
+        let (smallest, largest) = (cell(envelope.smallest), cell(envelope.largest));
+        let spill = Grafite::open(&own[layout.spill_at..], &Envelope { smallest, largest, ..*envelope })?;
+        let hasher = layout.hashing.hasher();
+        let (max_blocks, unit_rate) = match layout.layers().first() {
+            Some(first) => (max_blocks(first.planes, layout.block_log2), unit_rate(*first)),
+            None => (u64::MAX, 0.0),
+        };
+        Ok(Self { hasher, layout: layout.shifted(at), max_blocks, unit_rate, spill })
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, body: &[u8], lo: u64, hi: u64) {
+        if self.is_spilled() {
+            let (lo, hi) = self.cells(lo, hi);
+            self.spill.prefetch(&body[self.layout.spill_at..], lo, hi);
+        }
+    }
+
+    #[inline(always)]
+    fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> PartProbe {
+        let (lo, hi) = self.cells(lo, hi);
+        if self.is_spilled() {
+            return PartProbe::Spill(self.spill.prepare(isa, &body[self.layout.spill_at..], lo, hi));
+        }
+        let block_log2 = self.layout.block_log2;
+        let window = self.window(body, lo >> block_log2);
+        window.inspect(|window| window.prefetch(body));
+        match window {
+            Some(window) if self.is_one_block(lo, hi) => PartProbe::One(window),
+            _ => {
+                self.window(body, hi >> block_log2).inspect(|window| window.prefetch(body));
+                PartProbe::Blocks
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: PartProbe, lo: u64, hi: u64) -> bool {
+        let (lo, hi) = self.cells(lo, hi);
+        match probe {
+            PartProbe::One(window) => self.any_in_window(isa, body, &window, lo, hi),
+            PartProbe::Blocks => self.any_in_blocks(isa, body, lo, hi),
+            PartProbe::Spill(probe) => self.spill.finish(isa, &body[self.layout.spill_at..], probe),
+        }
+    }
+
+    #[inline(always)]
+    fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        let (lo, hi) = self.cells(lo, hi);
+        if self.is_spilled() {
+            return self.spill.any_in(isa, &body[self.layout.spill_at..], lo, hi);
+        }
+        if self.is_one_block(lo, hi) {
+            return self.any_in_block(isa, body, lo, hi);
+        }
+        self.any_in_blocks(isa, body, lo, hi)
+    }
+
+    fn rate_bound(&self, range_len: u64) -> f64 {
+        if self.layout.cell_log2 > 0 {
+            return 1.0;
+        }
+        if self.is_spilled() {
+            return self.spill.rate_bound(range_len);
+        }
+        let max_touched = (range_len.saturating_sub(1) >> self.layout.block_log2).saturating_add(2);
+        if max_touched > self.max_blocks {
+            return 1.0;
+        }
+        // A block without a key that seems to be spilled asks the spill; one that is spilled does.
+        let spilled = self.spill.rate_bound(1);
+        (range_len as f64 * (self.unit_rate * (1.0 + spilled)).max(spilled)).min(1.0)
+    }
+}
+
+impl Ribbon {
+    /// Whether the far half, if there is one, says "maybe"; apart, because the near one denies most of what it can.
+    #[inline(always)]
+    fn any_in_far<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        self.far.as_ref().is_none_or(|part| isa.run_apart(AnyInPart { part, body, lo, hi }))
+    }
+}
+
+/// A question to a part.
+struct AnyInPart<'a> {
+    part: &'a PartView,
+    body: &'a [u8],
+    lo: u64,
+    hi: u64,
+}
+
+impl Kernel for AnyInPart<'_> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        cross("ribbon: far half asked");
+        self.part.any_in(isa, self.body, self.lo, self.hi)
+    }
 }
 
 /// A question to the spill.
 struct AnyInSpill<'a> {
-    ribbon: &'a Ribbon,
+    part: &'a PartView,
     body: &'a [u8],
     lo: u64,
     hi: u64,
@@ -170,14 +308,14 @@ impl Kernel for AnyInSpill<'_> {
     type Output = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
-        let Self { ribbon, body, lo, hi } = self;
-        ribbon.spill.any_in(isa, &body[ribbon.layout.spill_at..], lo, hi)
+        let Self { part, body, lo, hi } = self;
+        part.spill.any_in(isa, &body[part.layout.spill_at..], lo, hi)
     }
 }
 
 /// A question to each block of a range.
 struct AnyInBlocks<'a> {
-    ribbon: &'a Ribbon,
+    part: &'a PartView,
     body: &'a [u8],
     lo: u64,
     hi: u64,
@@ -187,12 +325,12 @@ impl Kernel for AnyInBlocks<'_> {
     type Output = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
-        let Self { ribbon, body, lo, hi } = self;
-        let block_log2 = ribbon.layout.block_log2;
+        let Self { part, body, lo, hi } = self;
+        let block_log2 = part.layout.block_log2;
         let first_of = |block: u64| block << block_log2;
         let last_of = |block: u64| first_of(block) | ((1 << block_log2) - 1);
         (lo >> block_log2..=hi >> block_log2)
-            .any(|block| ribbon.any_in_block(isa, body, lo.max(first_of(block)), hi.min(last_of(block))))
+            .any(|block| part.any_in_block(isa, body, lo.max(first_of(block)), hi.min(last_of(block))))
     }
 }
 
@@ -228,71 +366,54 @@ impl IntegerBody for Ribbon {
     type Probe = RibbonProbe;
 
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
-        let layout = Layout::read(body)?;
-        let spill = Grafite::open(&body[layout.spill_at..], envelope)?;
-        let hasher = layout.hashing.hasher();
-        let Some(first) = layout.layers().first() else {
-            return Ok(Self { hasher, layout, max_blocks: u64::MAX, unit_rate: 0.0, spill });
-        };
-        let max_blocks = max_blocks(first.planes, layout.block_log2);
-        Ok(Self { hasher, layout, max_blocks, unit_rate: unit_rate(*first), spill })
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, body: &[u8], lo: u64, hi: u64) {
-        if self.is_spilled() {
-            self.spill.prefetch(&body[self.layout.spill_at..], lo, hi);
-        }
-    }
-
-    #[inline(always)]
-    fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> RibbonProbe {
-        if self.is_spilled() {
-            return RibbonProbe::Spill(self.spill.prepare(isa, &body[self.layout.spill_at..], lo, hi));
-        }
-        let block_log2 = self.layout.block_log2;
-        let window = self.window(body, lo >> block_log2);
-        window.inspect(|window| window.prefetch(body));
-        match window {
-            Some(window) if self.is_one_block(lo, hi) => RibbonProbe::One(window, lo, hi),
-            _ => {
-                self.window(body, hi >> block_log2).inspect(|window| window.prefetch(body));
-                RibbonProbe::Blocks(lo, hi)
+        match halves(body)? {
+            None => Ok(Self { near: PartView::open(body, 0..body.len(), envelope)?, far: None }),
+            Some([near, far]) => {
+                let near = PartView::open(body, near, envelope)?;
+                if near.layout.cell_log2 > 0 {
+                    return Err(Error::corrupt("the near half of a ribbon filter takes keys as they are"));
+                }
+                Ok(Self { near, far: Some(PartView::open(body, far, envelope)?) })
             }
         }
     }
 
     #[inline(always)]
+    fn prefetch(&self, body: &[u8], lo: u64, hi: u64) {
+        self.near.prefetch(body, lo, hi);
+        if let Some(far) = &self.far {
+            far.prefetch(body, lo, hi);
+        }
+    }
+
+    #[inline(always)]
+    fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> RibbonProbe {
+        match &self.far {
+            Some(far) if self.near.is_too_long(lo, hi) => {
+                cross("ribbon: far half asked at once");
+                RibbonProbe { probe: far.prepare(isa, body, lo, hi), lo, hi, is_far: true }
+            }
+            _ => RibbonProbe { probe: self.near.prepare(isa, body, lo, hi), lo, hi, is_far: false },
+        }
+    }
+
+    #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: RibbonProbe) -> bool {
-        match probe {
-            RibbonProbe::One(window, lo, hi) => self.any_in_window(isa, body, &window, lo, hi),
-            RibbonProbe::Blocks(lo, hi) => self.any_in_blocks(isa, body, lo, hi),
-            RibbonProbe::Spill(probe) => self.spill.finish(isa, &body[self.layout.spill_at..], probe),
+        let RibbonProbe { probe, lo, hi, is_far } = probe;
+        match &self.far {
+            Some(far) if is_far => far.finish(isa, body, probe, lo, hi),
+            _ => self.near.finish(isa, body, probe, lo, hi) && self.any_in_far(isa, body, lo, hi),
         }
     }
 
     #[inline(always)]
     fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
-        if self.is_spilled() {
-            return self.spill.any_in(isa, &body[self.layout.spill_at..], lo, hi);
-        }
-        if self.is_one_block(lo, hi) {
-            return self.any_in_block(isa, body, lo, hi);
-        }
-        self.any_in_blocks(isa, body, lo, hi)
+        self.near.any_in(isa, body, lo, hi) && self.any_in_far(isa, body, lo, hi)
     }
 
+    /// That of the near half: both must say "maybe".
     fn rate_bound(&self, range_len: u64) -> f64 {
-        if self.is_spilled() {
-            return self.spill.rate_bound(range_len);
-        }
-        let max_touched = (range_len.saturating_sub(1) >> self.layout.block_log2).saturating_add(2);
-        if max_touched > self.max_blocks {
-            return 1.0;
-        }
-        // A block without a key that seems to be spilled asks the spill; one that is spilled does.
-        let spilled = self.spill.rate_bound(1);
-        (range_len as f64 * (self.unit_rate * (1.0 + spilled)).max(spilled)).min(1.0)
+        self.near.rate_bound(range_len)
     }
 
     asks_in_groups!();

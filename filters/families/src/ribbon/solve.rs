@@ -4,14 +4,17 @@
 //! from the first to the last, and in a bucket the blocks that start last come first: those at its begin meet rows which the
 //! bucket before has taken. Where one does not fit, it and all that start with it or earlier in the bucket go to the next
 //! layer.
+//!
+//! Several threads fill a [stretch](super::stretch) of a layer each.
 
-use lacuna_base::testing::cross;
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::hash::BlockHash;
 use super::layer::Layer;
-use super::partition::{Part, parts};
+use super::partition::Parts;
+use super::stretch::{Row, Stretch, fill_stretches};
 use crate::hashing::BlockHasher;
+use crate::threads::Threads;
 
 /// How blocks become equations.
 #[derive(Debug, Clone, Copy)]
@@ -28,8 +31,8 @@ pub(crate) struct Equations {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Equation {
     pub(crate) row: usize,
-    coefficients: u32,
-    value: u32,
+    pub(crate) coefficients: u32,
+    pub(crate) value: u32,
     /// The block's number, then the position of its key.
     pub(crate) entry: u64,
 }
@@ -63,39 +66,18 @@ impl Equations {
     }
 }
 
-/// A row after elimination: no coefficients if no equation has its first one here.
-#[derive(Debug, Clone, Copy, Default)]
-struct Row {
-    coefficients: u32,
-    value: u32,
-}
-
 /// A layer whose equations are eliminated.
 #[derive(Debug)]
 pub(crate) struct Eliminated {
     layer: Layer,
-    rows: Vec<Row>,
-    codes: Vec<u8>,
-    /// Blocks that did not fit.
-    pub(crate) bumped: Vec<u64>,
+    stretches: Vec<Stretch>,
 }
 
 /// Eliminates the equations of `entries`, of which no two are of one block.
-pub(crate) fn eliminate(equations: &Equations, entries: &[u64]) -> Eliminated {
-    let row_count = usize::try_from(equations.layer.rows).expect("rows fit memory");
-    let mut layer = Eliminated {
-        layer: equations.layer,
-        rows: vec![Row::default(); row_count],
-        codes: vec![0; row_count / 32],
-        bumped: Vec::new(),
-    };
-    let mut taken = Vec::new();
-    parts(equations, entries, |part| {
-        for bucket in part.buckets() {
-            layer.fill(&part, bucket, &mut taken);
-        }
-    });
-    layer
+pub(crate) fn eliminate(equations: &Equations, entries: &[Vec<u64>], threads: Threads) -> Eliminated {
+    let pieces = threads.pieces(entries.iter().map(Vec::len).sum());
+    let stretches = fill_stretches(&Parts::of(equations, entries), pieces);
+    Eliminated { layer: equations.layer, stretches }
 }
 
 impl Eliminated {
@@ -104,53 +86,25 @@ impl Eliminated {
         self.layer
     }
 
-    /// Fills one bucket: the second half of it, then the second quarter, then the first.
-    fn fill(&mut self, part: &Part<'_>, bucket: usize, taken: &mut Vec<usize>) {
-        for (step, code) in [3, 2, 1].into_iter().enumerate() {
-            taken.clear();
-            if !self.insert_all(part.step(bucket, step), taken) {
-                cross("ribbon: bumped");
-                taken.iter().for_each(|&row| self.rows[row] = Row::default());
-                self.codes[bucket] = code;
-                for rest in step..3 {
-                    self.bumped.extend(part.step(bucket, rest).iter().map(|equation| equation.entry));
-                }
-                return;
-            }
-        }
-    }
-
-    /// Whether all `equations` fit; notes the rows that they took.
-    fn insert_all(&mut self, equations: &[Equation], taken: &mut Vec<usize>) -> bool {
-        equations.iter().all(|equation| self.insert(equation).map(|row| taken.push(row)).is_some())
-    }
-
-    /// Eliminates one equation: the row it took.
-    #[inline(always)]
-    fn insert(&mut self, equation: &Equation) -> Option<usize> {
-        let Equation { mut row, mut coefficients, mut value, .. } = *equation;
-        loop {
-            let here = &mut self.rows[row];
-            if here.coefficients == 0 {
-                *here = Row { coefficients, value };
-                return Some(row);
-            }
-            coefficients ^= here.coefficients;
-            value ^= here.value;
-            if coefficients == 0 {
-                return None;
-            }
-            let next = coefficients.trailing_zeros();
-            coefficients >>= next;
-            row += next as usize;
-        }
+    /// Takes the blocks that did not fit, in pieces.
+    pub(crate) fn take_bumped(&mut self) -> Vec<Vec<u64>> {
+        self.stretches.iter_mut().map(|stretch| std::mem::take(&mut stretch.bumped)).collect()
     }
 
     /// Writes the thresholds.
     pub(crate) fn write_thresholds(&self, out: &mut [u8]) {
-        for (byte, codes) in out.iter_mut().zip(self.codes.chunks(4)) {
+        // All stretches but the last are whole parts, and so whole bytes.
+        let codes = self.stretches.iter().flat_map(|stretch| stretch.codes.chunks(4));
+        for (byte, codes) in out.iter_mut().zip(codes) {
             *byte = codes.iter().rev().fold(0, |byte, code| byte << 2 | code);
         }
+    }
+
+    /// The bytes of the rows.
+    pub(crate) fn rows(&self) -> Vec<u8> {
+        let mut out = vec![0; usize::try_from(self.layer.row_bytes()).expect("rows fit memory")];
+        self.write_rows(&mut out);
+        out
     }
 
     /// Solves for the rows and writes them.
@@ -169,20 +123,35 @@ impl Kernel for Substitute<'_> {
     type Output = ();
     #[inline(always)]
     fn run<I: Isa>(self, _isa: I) {
-        let Self { solved: Eliminated { layer, rows, .. }, out } = self;
+        let Self { solved: Eliminated { layer, stretches }, out } = self;
         match layer.planes_of(0) {
-            ..=16 => substitute::<16>(*layer, rows, out),
-            _ => substitute::<32>(*layer, rows, out),
+            ..=16 => substitute::<16>(*layer, stretches, out),
+            _ => substitute::<32>(*layer, stretches, out),
         }
     }
 }
 
 /// The same with room for `LANES` planes; each lane has the 32 rows after the current one, the nearest lowest.
 #[inline(always)]
-fn substitute<const LANES: usize>(layer: Layer, rows: &[Row], out: &mut [u8]) {
+fn substitute<const LANES: usize>(layer: Layer, stretches: &[Stretch], out: &mut [u8]) {
     let mut lanes = [0_u32; LANES];
     let mut bits = [1_u32; LANES];
     bits.iter_mut().zip(0..).for_each(|(bit, plane)| *bit <<= plane);
+    for stretch in stretches.iter().rev() {
+        substitute_rows(layer, stretch.first_group(), &stretch.rows, &mut lanes, bits, out);
+    }
+}
+
+/// The same for consecutive rows from a group on.
+#[inline(always)]
+fn substitute_rows<const LANES: usize>(
+    layer: Layer,
+    first_group: usize,
+    rows: &[Row],
+    lanes: &mut [u32; LANES],
+    bits: [u32; LANES],
+    out: &mut [u8],
+) {
     for (group, rows) in rows.as_chunks::<16>().0.iter().enumerate().rev() {
         for row in rows.iter().rev() {
             for (lane, bit) in lanes.iter_mut().zip(bits) {
@@ -196,9 +165,9 @@ fn substitute<const LANES: usize>(layer: Layer, rows: &[Row], out: &mut [u8]) {
                 *lane = (*lane << 1) | ((sum ^ own) & 1);
             }
         }
-        let group = group as u64;
+        let group = (first_group + group) as u64;
         let start = usize::try_from(layer.byte_of(group)).expect("rows fit memory");
-        let words = out[start..].chunks_exact_mut(2).zip(lanes);
+        let words = out[start..].chunks_exact_mut(2).zip(*lanes);
         for (word, lane) in words.take(layer.planes_of(group) as usize) {
             #[expect(clippy::cast_possible_truncation, reason = "the nearest 16 rows are this group")]
             word.copy_from_slice(&(lane as u16).to_le_bytes());

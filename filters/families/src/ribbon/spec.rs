@@ -3,7 +3,7 @@
 use lacuna_base::{Error, Result};
 
 use super::builder::write_body;
-use super::codec::{MAX_BLOCK_LOG2, MAX_PLANES, VERSION};
+use super::codec::{MAX_BLOCK_LOG2, MAX_CELL_LOG2, MAX_PLANES, VERSION};
 use super::query::Ribbon;
 use crate::costs::ProbeCosts;
 use crate::family::FilterFamily;
@@ -19,6 +19,10 @@ use crate::spec_text::{SpecText, spec_text_with_flags};
 /// As text `ribbon`; `ribbon:unsampled` to leave the sample aside, so that the filter is as good after the queries have
 /// changed: ranges of 1, 32 and 1,024 keys count the same; `ribbon:secret` to hash under the plan's secret, so that the bound
 /// holds against those who choose their queries.
+///
+/// `ribbon:cell=C` takes keys by cells of `2^C` keys: the rate of a range of up to a cell does not grow with its length, but a
+/// range that shares a cell with a key is "maybe", and no bound is left. `ribbon:cell=C,near=PERCENT` is both: that part of
+/// the bytes for a filter with a bound, the rest for one of cells, and a "maybe" if both say so. `auto` chooses among these.
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
@@ -40,6 +44,8 @@ pub struct RibbonSpec {
     planes: Option<u32>,
     window: Option<u32>,
     min_layer: Option<u32>,
+    cell_log2: Option<u32>,
+    near_percent: Option<u32>,
 }
 
 /// The flag for a filter that does not depend on the sample.
@@ -94,22 +100,45 @@ impl RibbonSpec {
     pub(crate) fn min_layer(self) -> u64 {
         u64::from(self.min_layer.unwrap_or(MIN_LAYER))
     }
+
+    /// Takes keys by cells of `2^cell_log2` keys.
+    pub(crate) fn with_cells(self, cell_log2: u32) -> Self {
+        Self { cell_log2: Some(cell_log2), ..self }
+    }
+
+    /// Gives `percent` of the bytes to a half that takes keys as they are.
+    pub(crate) fn with_near(self, percent: u32) -> Self {
+        Self { near_percent: Some(percent), ..self }
+    }
+
+    /// Size of the cells that keys are taken by, as a power of two; of the far half, if there is a near one.
+    pub(crate) fn cell_log2(self) -> u32 {
+        self.cell_log2.unwrap_or(0)
+    }
+
+    /// Percent of the bytes of the half that takes keys as they are; `None` if there is one part alone.
+    pub(crate) fn near_percent(self) -> Option<u32> {
+        self.near_percent
+    }
 }
 
-/// Sampled ranges that are looked at, and lengths of empty ones among them.
-const MAX_RANGES: usize = 20_000;
-const MAX_LENGTHS: usize = 1_000;
+/// What a near half may have of the bytes, in percent.
+pub(super) const NEAR_PERCENT: std::ops::RangeInclusive<u32> = 10..=90;
 
-/// Lengths of the ranges that a filter of these keys is asked for and should deny: those without a key, between the smallest and the largest.
-fn empty_lengths(keys: &[u64], ranges: &[(u64, u64)]) -> Vec<f64> {
+/// Sampled ranges that are looked at, and empty ones among them.
+const MAX_RANGES: usize = 20_000;
+const MAX_EMPTY: usize = 1_000;
+
+/// The ranges that a filter of these keys is asked for and should deny: those without a key, between the smallest and the largest.
+fn empty_ranges(keys: &[u64], ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let is_inside = |&&(lo, hi): &&(u64, u64)| {
         let next = keys.partition_point(|&key| key < lo);
         next > 0 && keys.get(next).is_some_and(|&key| key > hi)
     };
     let looked_at = ranges.iter().step_by(ranges.len().div_ceil(MAX_RANGES).max(1));
-    let lengths: Vec<f64> = looked_at.filter(is_inside).map(|(lo, hi)| (hi - lo) as f64 + 1.0).collect();
-    let step = lengths.len().div_ceil(MAX_LENGTHS).max(1);
-    lengths.into_iter().step_by(step).collect()
+    let empty: Vec<(u64, u64)> = looked_at.filter(is_inside).copied().collect();
+    let step = empty.len().div_ceil(MAX_EMPTY).max(1);
+    empty.into_iter().step_by(step).collect()
 }
 
 impl IntegerSpec for RibbonSpec {
@@ -121,6 +150,8 @@ impl IntegerSpec for RibbonSpec {
             ("planes", self.planes),
             ("window", self.window),
             ("layer", self.min_layer),
+            ("cell", self.cell_log2),
+            ("near", self.near_percent),
         ];
         let flags = [(self.is_unsampled, UNSAMPLED), (self.wants_secret, SECRET)];
         let flags: Vec<&str> =
@@ -134,8 +165,8 @@ impl IntegerSpec for RibbonSpec {
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
         let ranges = if self.is_unsampled { Vec::new() } else { (order.sample_ranges)() };
-        let lengths = empty_lengths(keys, &ranges);
-        write_body(*self, keys, max_bytes, order.hashing(keys, self.wants_secret), &lengths)
+        let empty = empty_ranges(keys, &ranges);
+        write_body(*self, keys, max_bytes, order.hashing(keys, self.wants_secret), &empty, order.threads)
     }
 }
 
@@ -159,10 +190,15 @@ impl FilterFamily for RibbonSpec {
             planes: spec.take("planes", 1, MAX_PLANES)?,
             window: spec.take("window", 1, 32)?,
             min_layer: spec.take("layer", 1, u32::MAX)?,
+            cell_log2: spec.take("cell", 0, MAX_CELL_LOG2)?,
+            near_percent: spec.take("near", *NEAR_PERCENT.start(), *NEAR_PERCENT.end())?,
         };
-        match (read.block_log2, read.planes) {
-            (Some(block), Some(planes)) if block > planes => Err(Error::invalid_input(format!(
+        match (read.block_log2, read.planes, read.near_percent) {
+            (Some(block), Some(planes), _) if block > planes => Err(Error::invalid_input(format!(
                 "ribbon:block={block},planes={planes} leaves no plane for check bits: give at least as many planes as the block has bits"
+            ))),
+            (_, _, Some(near)) if read.cell_log2() == 0 => Err(Error::invalid_input(format!(
+                "ribbon:near={near} is a half beside one of cells: give their size, such as `cell=24`"
             ))),
             _ => Ok(read),
         }

@@ -5,7 +5,7 @@ use lacuna_succinct::arch::Scalar;
 use lacuna_workload::Rng;
 
 use super::RibbonSpec;
-use super::codec::Layout;
+use super::codec::{Layout, halves_header};
 use super::layer::{Layer, WINDOW};
 use super::query::Ribbon;
 use crate::hashing::Hashing;
@@ -63,7 +63,7 @@ fn key_sets() -> Vec<(&'static str, Vec<u64>)> {
     ]
 }
 
-const SPECS: [&str; 7] = [
+const SPECS: [&str; 10] = [
     "ribbon",
     "ribbon:block=4,planes=8",
     "ribbon:block=6,planes=6,window=2,layer=1",
@@ -71,6 +71,9 @@ const SPECS: [&str; 7] = [
     "ribbon:block=9,planes=12,window=8",
     "ribbon:block=0,planes=9",
     "ribbon:block=11,planes=20,window=20",
+    "ribbon:cell=10",
+    "ribbon:cell=30,near=50",
+    "ribbon:block=3,planes=6,window=2,layer=1,cell=12,near=40",
 ];
 
 fn may_hold(filter: &DynFilter<u64>, lo: u64, hi: u64) -> bool {
@@ -172,6 +175,87 @@ fn a_set_that_fits_is_stored_exactly() {
     let (filter, _) = built("ribbon", &keys, 12.0, SEED);
     assert!(filter.rate_bound(1_000) == 0.0);
     assert!(keys.iter().all(|key| !may_hold(&filter, key + 1, key + 16) || key + 17 > keys[19_999]));
+}
+
+/// "Maybe" among `asked` ranges of `len` keys anywhere that hold none.
+fn maybes_anywhere(filter: &DynFilter<u64>, keys: &[u64], len: u64, asked: usize) -> f64 {
+    let mut rng = Rng::new(SEED ^ len);
+    let ranges = std::iter::repeat_with(|| empty_range(&mut rng, keys, len, None)).flatten();
+    ranges.take(asked).filter(|&(lo, hi)| may_hold(filter, lo, hi)).count() as f64
+}
+
+/// A range of n cells is n keys long, and one of a part of a cell may be two.
+#[test]
+fn ranges_in_cells_have_the_rate_of_a_few_keys() {
+    let (_, keys) = key_sets().swap_remove(0);
+    for (bits, cell_log2) in [(9.0, 12_u32), (11.0, 20)] {
+        let (plain, _) = built("ribbon", &keys, bits, SEED);
+        let (filter, _) = built(&format!("ribbon:cell={cell_log2}"), &keys, bits, SEED);
+        assert!(filter.rate_bound(1) == 1.0, "next to a key no rate is promised");
+        assert!(keys.iter().all(|&key| may_hold(&*filter, key, key) && may_hold(&*filter, key, key | 1)));
+        for cells in [0_u64, 1, 5] {
+            let len = (cells << cell_log2) + 1;
+            let expected = 40_000.0 * plain.rate_bound(1) * (cells as f64 + 1.0);
+            let found = maybes_anywhere(&*filter, &keys, len, 40_000);
+            let max = 1.15 * expected + 4.5 * expected.sqrt();
+            assert!(found <= max, "{bits} bits, {len} keys: {found}, not {expected}, seed {SEED}");
+        }
+    }
+}
+
+/// The near half keeps its bound at every offset, and the far one denies what is too long for it.
+#[test]
+fn two_halves_keep_a_bound_and_deny_long_ranges() {
+    let spec = "ribbon:cell=24,near=60";
+    let (_, keys) = key_sets().swap_remove(0);
+    let (halves, _) = built(spec, &keys, 20.0, SEED);
+    let [plain, far] = [12.0, 8.0].map(|bits| built("ribbon", &keys, bits, SEED).0);
+    for len in [1, 32] {
+        let (bound, alone) = (halves.rate_bound(len), plain.rate_bound(len));
+        assert!(bound <= 1.1 * alone, "{len} keys: a bound of {bound}, and {alone} in 12 bits");
+    }
+    for degree in [Some(1), Some(30), Some(1 << 20), None] {
+        hold_bound(spec, "uniform", &keys, 20.0, 32, degree);
+    }
+    let len = 1 << 22;
+    assert!(halves.rate_bound(len) == 1.0);
+    let expected = 40_000.0 * far.rate_bound(1) * 1.25;
+    let found = maybes_anywhere(&*halves, &keys, len, 40_000);
+    assert!(found <= 1.2 * expected + 4.5 * expected.sqrt(), "{found}, not {expected}, seed {SEED}");
+}
+
+/// A near half that would be longer than the body, and one that is made of halves itself.
+#[test]
+fn halves_that_do_not_fit_are_corrupt() {
+    let (_, keys) = key_sets().swap_remove(0);
+    let sealed = sealed("ribbon:cell=24,near=60", &keys, 20.0, SEED);
+    let (envelope, payload) = Envelope::open(sealed.as_bytes()).expect("just sealed");
+    assert!(Ribbon::open(payload, &envelope).is_ok());
+    for near_bytes in [payload.len() as u64, u64::MAX - 3, u64::MAX] {
+        let mut body = payload.to_vec();
+        body[8..16].copy_from_slice(&near_bytes.to_le_bytes());
+        assert!(Ribbon::open(&body, &envelope).is_err(), "{near_bytes} bytes");
+    }
+    // Neither a near half by cells nor a byte that no form has: readers before would take cells for keys.
+    for at in [1, 7, 16 + 4, 16 + 5] {
+        let mut body = payload.to_vec();
+        body[at] = 20;
+        assert!(Ribbon::open(&body, &envelope).is_err(), "byte {at}");
+    }
+    let nested = [&halves_header(payload.len())[..], payload, payload].concat();
+    assert!(Ribbon::open(&nested, &envelope).is_err());
+    for len in 0..40 {
+        assert!(Ribbon::open(&payload[..len], &envelope).is_err(), "{len} bytes");
+    }
+}
+
+#[test]
+fn a_near_half_needs_cells_beside_it() {
+    for text in ["ribbon:near=50", "ribbon:cell=0,near=50", "ribbon:cell=64", "ribbon:cell=9,near=5"] {
+        assert!(text.parse::<RibbonSpec>().is_err(), "{text}");
+    }
+    let spec: RibbonSpec = "ribbon:unsampled,cell=24,near=60".parse().expect("a spec");
+    assert_eq!(spec.to_string(), "ribbon:unsampled,cell=24,near=60");
 }
 
 /// Asking beside a key is asking a block whose one key is known.

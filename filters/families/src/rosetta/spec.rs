@@ -118,7 +118,7 @@ impl IntegerSpec for RosettaSpec {
             Policy::Single => Some("single"),
             Policy::Published => Some("published"),
         };
-        self.probes.appended_to(spec_text_with_flags(RosettaSpec::KIND.name(), flag.as_slice(), &[]))
+        self.probes.appended_to(spec_text_with_flags::<u32>(RosettaSpec::KIND.name(), flag.as_slice(), &[]))
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {

@@ -23,6 +23,22 @@ impl EmptyQuery {
         Some(Self { lo, hi, below, above })
     }
 
+    /// The same in cells of `2^cell_log2` keys.
+    pub(crate) fn in_cells(self, cell_log2: u32) -> Self {
+        let cell = |key: u64| key >> cell_log2;
+        Self {
+            lo: cell(self.lo),
+            hi: cell(self.hi),
+            below: self.below.map(cell),
+            above: self.above.map(cell),
+        }
+    }
+
+    /// Whether the keys next to it lie outside of it, as they always do but in cells.
+    pub(crate) fn is_apart(self) -> bool {
+        self.below != Some(self.lo) && self.above != Some(self.hi)
+    }
+
     /// The keys next to it.
     pub(crate) fn neighbours(self) -> impl Iterator<Item = u64> {
         self.below.into_iter().chain(self.above)

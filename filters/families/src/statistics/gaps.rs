@@ -5,6 +5,10 @@
 //! width of 10 that is `3 + 10 + 10`. It is the sum over all gaps of the smaller of gap and width, computed from counts by
 //! quarters of powers of two.
 
+use lacuna_succinct::threads::on_threads;
+
+use crate::threads::{Threads, piece_of};
+
 /// Counters: four for each power of two.
 const CLASSES: usize = 256;
 
@@ -31,18 +35,55 @@ fn start(class: usize) -> f64 {
     (1u64 << (class / 4)) as f64 * (1.0 + 0.25 * (class % 4) as f64)
 }
 
+/// Number and sum of the gaps of each class: whole numbers, so that pieces may be added in any order.
+struct Tally {
+    counts: [u64; CLASSES],
+    sums: [u128; CLASSES],
+}
+
+impl Tally {
+    fn of(gaps: impl Iterator<Item = u64>) -> Self {
+        let mut tally = Self { counts: [0; CLASSES], sums: [0; CLASSES] };
+        for gap in gaps {
+            let class = class(gap);
+            tally.counts[class] += 1;
+            tally.sums[class] += u128::from(gap);
+        }
+        tally
+    }
+
+    /// Both together.
+    fn and(mut self, other: Self) -> Self {
+        self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
+        self.sums.iter_mut().zip(other.sums).for_each(|(sum, more)| *sum += more);
+        self
+    }
+}
+
 impl GapCounts {
     /// Counts gaps of at least 1.
     pub(crate) fn of(gaps: impl Iterator<Item = u64>, weight: f64) -> Self {
-        let (mut counts, mut sums) = ([0; CLASSES], [0.0; CLASSES]);
-        for gap in gaps {
-            let class = class(gap);
-            counts[class] += 1;
-            sums[class] += gap as f64;
-        }
+        Self::of_tally(&Tally::of(gaps), weight)
+    }
+
+    /// Counts the gaps between neighbours of ascending `keys`.
+    pub(crate) fn between(keys: &[u64], threads: Threads) -> Self {
+        let pieces = threads.pieces(keys.len());
+        let tallies = on_threads(pieces, |index| {
+            let piece = piece_of(keys.len(), pieces, index);
+            // With the first key of the next piece.
+            let keys = &keys[piece.start..(piece.end + 1).min(keys.len())];
+            Tally::of(keys.windows(2).map(|pair| pair[1] - pair[0]))
+        });
+        let all = tallies.into_iter().reduce(Tally::and).expect("there is one piece at least");
+        Self::of_tally(&all, 1.0)
+    }
+
+    fn of_tally(tally: &Tally, weight: f64) -> Self {
+        let Tally { counts, sums } = *tally;
         let (mut below, mut from) = ([0.0; CLASSES + 1], [0; CLASSES + 1]);
         for class in 0..CLASSES {
-            below[class + 1] = below[class] + sums[class];
+            below[class + 1] = below[class] + sums[class] as f64;
         }
         for class in (0..CLASSES).rev() {
             from[class] = from[class + 1] + counts[class];
@@ -104,6 +145,16 @@ mod tests {
         assert_eq!(counts.without(12), (2, 4_120));
         assert_eq!(counts.without(63), (0, 4_120 + 4_096 + (1 << 40)));
         assert!(counts.is_exact(1 << 52) && !counts.is_exact(1 << 53));
+    }
+
+    #[test]
+    fn threads_count_every_gap_once() {
+        let keys: Vec<u64> = (0..3_000_u64).map(|i| (i << 50) + i * i).collect();
+        let one = GapCounts::between(&keys, Threads::ONE);
+        for threads in [2, 3, 7, 3_000] {
+            let counts = GapCounts::between(&keys, Threads::forced(threads));
+            assert_eq!((counts.counts, counts.below, counts.from), (one.counts, one.below, one.from));
+        }
     }
 
     #[test]

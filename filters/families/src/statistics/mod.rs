@@ -16,6 +16,7 @@ pub(crate) use gaps::GapCounts;
 use crate::integer_sample::IntegerSample;
 use crate::rencoder::NodeCounts;
 use crate::string_choice::StringChoice;
+use crate::threads::Threads;
 
 /// Places of keys that are kept for [`IntegerStatistics::share_between`].
 const MAX_MARKS: usize = 4_096;
@@ -174,7 +175,7 @@ impl IntegerView for u64 {
         });
         let max_bytes = known.plan().budget().payload_bytes(keys.len());
         // All of them, at a nanosecond or two a key: a sample misses the few that are worth leaving out.
-        let gaps = GapCounts::of(keys.windows(2).map(|pair| pair[1] - pair[0]), 1.0);
+        let gaps = GapCounts::between(keys, Threads::ONE);
         IntegerStatistics {
             max_bytes,
             gaps,

@@ -73,6 +73,8 @@ fn surf_envelope(bytes: &[u8]) -> Result<Envelope> {
 }
 
 impl<K: KeySpace + ?Sized, B: FilterBytes> OpenFrame<B> for Surf<K, B> {
+    const SEES_INTEGERS: bool = false;
+
     fn open(frame: Frame<B>) -> Result<Self> {
         check_version(frame.envelope(), VERSION)?;
         // Without a body, the smallest and largest key are all there is.

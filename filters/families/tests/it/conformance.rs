@@ -13,7 +13,15 @@ conformance!(
     bucketing_u64,
     u64,
     "bucketing",
-    forced = ["bucketing:gap=1,slice=1,heavy=1", "bucketing:slice=0,heavy=2", "bucketing:gap=3"],
+    forced = [
+        "bucketing:gap=1,slice=1,heavy=1",
+        "bucketing:slice=0,heavy=2",
+        "bucketing:gap=3",
+        "bucketing:gap=6,slice=1,heavy=1",
+        // The universes have strides of 2^20 and 2^56, too.
+        "bucketing:gap=23,slice=1,heavy=1",
+        "bucketing:gap=58,slice=1,heavy=1"
+    ],
     paths = ["bucketing: shared buckets", "bucketing: gaps left out", "elias_fano: spilled"],
     ignores_seed = true
 );
@@ -53,6 +61,28 @@ conformance!(
         "ribbon: too many blocks"
     ]
 );
+conformance!(
+    ribbon_cells_u64,
+    u64,
+    "ribbon:cell=9",
+    forced = [
+        "ribbon:block=1,planes=2,window=1,layer=1,cell=1",
+        "ribbon:block=0,planes=3,window=2,layer=1,cell=2"
+    ],
+    paths = ["ribbon: spill asked", "ribbon: several blocks"]
+);
+conformance!(
+    ribbon_halves_u64,
+    u64,
+    "ribbon:cell=20,near=50",
+    forced = [
+        "ribbon:cell=2,near=50",
+        "ribbon:cell=21,near=30",
+        "ribbon:block=1,planes=3,window=2,layer=1,cell=2,near=50"
+    ],
+    paths = ["ribbon: near half alone", "ribbon: far half asked"]
+);
+conformance!(ribbon_halves_bytes, [u8], "ribbon:cell=20,near=50", forced = ["ribbon:cell=2,near=50"]);
 conformance!(
     ribbon_bytes,
     [u8],
@@ -159,6 +189,42 @@ conformance!(
     "proteus",
     forced = ["proteus:trie=7,bloom=13", "proteus:trie=66,bloom=77,probes=3", "proteus:trie=13,bloom=0"],
     paths = ["proteus: tired"]
+);
+conformance!(
+    multi_prefix_bloom_u64,
+    u64,
+    "multi_prefix_bloom",
+    forced = [
+        "multi_prefix_bloom:lengths=62+64",
+        "multi_prefix_bloom:lengths=61+64+1,probes=2",
+        "multi_prefix_bloom:lengths=63,hashes=1"
+    ],
+    paths = ["multi_prefix_bloom: tired"]
+);
+conformance!(
+    multi_prefix_bloom_bytes,
+    [u8],
+    "multi_prefix_bloom",
+    forced = [
+        "multi_prefix_bloom:lengths=7+13",
+        "multi_prefix_bloom:lengths=77+66,probes=3",
+        "multi_prefix_bloom:lengths=8+1,hashes=1+2"
+    ],
+    paths = ["multi_prefix_bloom: tired"]
+);
+conformance!(
+    place_trie_u64,
+    u64,
+    "place_trie",
+    forced = ["place_trie:edge=0", "place_trie:edge=2,tail=1", "place_trie:edge=512,tail=0"],
+    ignores_seed = true
+);
+conformance!(
+    place_trie_bytes,
+    [u8],
+    "place_trie",
+    forced = ["place_trie:edge=0", "place_trie:edge=3,tail=2,map=40", "place_trie:edge=512,tail=0,map=50"],
+    ignores_seed = true
 );
 #[cfg(feature = "baselines")]
 conformance!(

@@ -7,10 +7,11 @@ use lacuna_base::{AlignedBytes, Budget, BuildPlan, ByteColumn, ByteRange, Sample
 
 const SEED: u64 = 3;
 /// Families of integers.
-const SPECS: [&str; 9] = [
+const SPECS: [&str; 10] = [
     "bucketing",
     "grafite",
     "ribbon",
+    "ribbon:cell=30,near=50",
     "snarf",
     "rencoder",
     "rencoder:ss",

@@ -132,6 +132,17 @@ fn check_answers(filter: &DynFilter<u64>, keys: &[u64], case: &str) {
     }
 }
 
+/// What the proofs over sets of three keys rest on: there is something to ask, which there is not for two.
+#[test]
+fn three_keys_have_a_body_and_two_have_none() {
+    for spec in SPECS {
+        for set in sets_of(3) {
+            let bytes = |count: usize| within_budget(spec, &set[..count], 14.0).payload().len();
+            assert!(bytes(2) == 0 && bytes(3) > 0, "{spec}: {} and {} bytes, {set:?}", bytes(2), bytes(3));
+        }
+    }
+}
+
 #[test]
 fn few_keys_fit_their_budget_and_are_found() {
     for spec in [&SPECS[..], &["auto", "auto:robust"]].concat() {

@@ -6,6 +6,7 @@
 static ALLOCATOR: lacuna_testkit::CountingAllocator = lacuna_testkit::CountingAllocator;
 
 mod building;
+mod composites;
 mod gaps;
 mod opening;
 mod seek_planner;

@@ -35,7 +35,7 @@ mod record;
 mod sequence;
 mod spill;
 
-pub use encode::encode;
+pub use encode::{encode, encode_runs};
 pub use geometry::{Geometry, encoded_len};
 pub use iter::Iter;
 pub use layout::Layout;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lacuna_succinct::EliasFano;
-use lacuna_succinct::elias_fano::{Geometry, Layout, encode, encoded_len};
+use lacuna_succinct::elias_fano::{Geometry, Layout, encode, encode_runs, encoded_len};
 use proptest::prelude::*;
 
 use crate::tools::{Answers, Random, ask_all};
@@ -40,6 +40,49 @@ fn check_around(values: &[u64], layout: &Layout, bytes: &[u8], random: &mut Rand
         check(values, layout, bytes, place, place.saturating_add(reach));
         let other = places[random.below(places.len() as u64) as usize];
         check(values, layout, bytes, place.min(other), place.max(other));
+    }
+}
+
+/// The bytes of `values` as runs that end before the places `cuts`.
+fn written_as_runs(values: &[u64], cuts: &[usize], last: u64, geometry: Geometry) -> Vec<u8> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for &cut in cuts.iter().chain([&values.len()]) {
+        runs.push(values[start..cut].to_vec());
+        start = cut;
+    }
+    let mut bytes = vec![0xA5; 3];
+    encode_runs(runs, last, geometry, &mut bytes);
+    bytes.split_off(3)
+}
+
+/// Values that share slices, spill, or leave slices empty, cut anywhere: also twice at one place, so that runs are empty, and twice in
+/// one slice, so that a run lies inside of it.
+#[test]
+fn runs_give_the_bytes_of_one_pass() {
+    let mut random = Random(17);
+    for (buckets_log2, heavy) in [(0, 1), (1, 2), (2, 3), (7, 2), (7, 2047), (8, 40)] {
+        let geometry = Geometry::new(buckets_log2, heavy);
+        for round in 0..300 {
+            let last = random.next() >> random.below(62);
+            let count = random.below(if round % 30 == 0 { 5_000 } else { 60 });
+            let mut values: BTreeSet<u64> =
+                (0..count).map(|_| random.next() % last.saturating_add(1)).collect();
+            let dense = random.next() % last.max(1);
+            values.extend((0..random.below(200)).map(|step| dense.saturating_add(step).min(last)));
+            let values: Vec<u64> = values.into_iter().collect();
+            let (bytes, _) = written(&values, last, geometry);
+            for _ in 0..4 {
+                let mut cuts: Vec<usize> =
+                    (0..random.below(7)).map(|_| random.below(values.len() as u64 + 1) as usize).collect();
+                cuts.sort_unstable();
+                let same = written_as_runs(&values, &cuts, last, geometry) == bytes;
+                assert!(
+                    same,
+                    "{values:?} up to {last}, cut at {cuts:?}, slices of 2^{buckets_log2}, seed 17"
+                );
+            }
+        }
     }
 }
 

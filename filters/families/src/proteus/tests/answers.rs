@@ -6,8 +6,9 @@ use lacuna_workload::Rng;
 
 use super::support::{plan, workload};
 use crate::proteus::codec::Body;
+use crate::proteus::cover::Run;
 use crate::proteus::prefix_key::StringTail;
-use crate::proteus::query::{Plan, Run};
+use crate::proteus::query::Plan;
 use crate::{ProteusSpec, open};
 
 /// Figure 3: 24-bit keys (in the high bits), a trie of 16 bits, a Bloom filter of 20.

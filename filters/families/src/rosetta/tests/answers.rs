@@ -9,6 +9,7 @@ use crate::rosetta::RosettaSpec;
 use crate::rosetta::builder::Design;
 use crate::rosetta::codec::Header;
 use crate::rosetta::model::Cover;
+use crate::threads::Threads;
 
 /// The example of the module page: 4 to 11 are the nodes 4-7 and 8-11.
 #[test]
@@ -85,7 +86,8 @@ fn the_bound_knows_its_reach() {
 
 #[test]
 fn the_smallest_body_is_named() {
-    let order = BodyOrder { seed: 0, secret: None, key_bits: 64, sample_ranges: &Vec::new };
+    let order =
+        BodyOrder { seed: 0, secret: None, key_bits: 64, sample_ranges: &Vec::new, threads: Threads::ONE };
     let keys: Vec<u64> = (0..100).map(|i| i * 1_000).collect();
     let small = RosettaSpec::new().write_body(&keys, 10, &order).expect_err("no room");
     let body = RosettaSpec::new().write_body(&keys, small.smallest_bytes, &order).expect("named");

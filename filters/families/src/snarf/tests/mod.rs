@@ -13,6 +13,7 @@ use lacuna_workload::{KeySource, Keys, ReadOptions, Rng};
 use super::SnarfSpec;
 use super::spline::Segment;
 use crate::integer_build::{BodyOrder, IntegerSpec};
+use crate::threads::Threads;
 
 fn keys_of(source: &str, seed: u64) -> Vec<u64> {
     let source = KeySource::parse(source).expect("known");
@@ -172,7 +173,8 @@ fn ranges_over_many_blocks_are_found() {
 
 #[test]
 fn the_smallest_body_is_named() {
-    let order = BodyOrder { seed: 0, secret: None, key_bits: 64, sample_ranges: &Vec::new };
+    let order =
+        BodyOrder { seed: 0, secret: None, key_bits: 64, sample_ranges: &Vec::new, threads: Threads::ONE };
     for count in [3, 100, 1_000] {
         let keys: Vec<u64> = (0..count).map(|i| i * i * 1_000_003).collect();
         let small = SnarfSpec::new().write_body(&keys, 10, &order).expect_err("no room");
