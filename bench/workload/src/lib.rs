@@ -17,6 +17,7 @@
 //! * Keys: [`Keys`], [`ByteColumn`], made by a [`KeySource`] or read by [`read_keys`] as a [`KeyType`].
 //! * Queries: [`Queries`], [`ByteQueries`], drawn by a [`QuerySource`] into a [`Workload`], or read by [`QueryLines`];
 //!   a [`QueryInput`] is either.
+//! * Ranges from a text: [`end_in_last_place`], [`end_before_next_key`].
 //! * Truth: [`is_empty`], [`is_empty_bytes`], [`count_empty`] ask the sorted keys themselves.
 //! * Real data: [`real_sets`] lists eight public key sets, or generated twins where the files are absent.
 //! * Repetition: [`ZipfPool`] asks a few queries often, as real users do.
@@ -38,6 +39,7 @@ mod query_input;
 mod query_source;
 mod real;
 mod rng;
+mod text_ranges;
 mod zipf;
 
 pub use columns::to_be_bytes;
@@ -56,4 +58,5 @@ pub use query_input::QueryInput;
 pub use query_source::{Kept, QueryShape, QuerySource, Want};
 pub use real::{RealSet, real_sets};
 pub use rng::Rng;
+pub use text_ranges::{end_before_next_key, end_in_last_place};
 pub use zipf::{ZipfPool, ZipfRanks};

@@ -32,7 +32,7 @@ const QUERIES: [&str; 5] = [
 /// Sets of byte strings, from some thousand keys to as many as there are.
 const STRINGS: [&str; 4] = ["gov_hosts", "repo_paths", "nab_series_points", "wordnet_lemmas"];
 const BITS_PER_KEY: [f64; 2] = [10.0, 16.0];
-const SPECS: [&str; 21] = [
+const SPECS: [&str; 23] = [
     "bloom",
     "blocked_bloom",
     "prefix_bloom",
@@ -48,6 +48,8 @@ const SPECS: [&str; 21] = [
     "proteus",
     "proteus:trie=0",
     "proteus:trie=18,bloom=60",
+    "multi_prefix_bloom",
+    "place_trie",
     "two_prefix_bloom",
     "two_prefix_bloom:bits=40-61",
     "rosetta",

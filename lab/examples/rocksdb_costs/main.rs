@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say")]
 
+mod batches;
 mod clock;
 mod database;
 mod reads;
@@ -29,6 +30,7 @@ fn main() {
     let guarded = Home::filled(Setup { spec: Some(SPEC), points: Points::Bloom }, keys);
     scans(&plain, &guarded, [rounds, rounds_from_disk]);
     seeks::compare(keys, [rounds, rounds_from_disk]);
+    batches::compare(keys, rounds);
     points(keys, rounds);
 }
 
@@ -70,7 +72,13 @@ fn points(keys: u64, rounds: u64) {
     for points in [Points::None, Points::Bloom, Points::Ribbon] {
         let homes = [None, Some(SPEC)].map(|spec| Home::filled(Setup { spec, points }, keys / 2));
         let [plain, guarded] = homes.each_ref().map(|home| home.open(false));
-        for scan in [Scan::AbsentGet, Scan::AbsentPoint, Scan::PresentGet] {
+        for scan in [
+            Scan::AbsentGet,
+            Scan::AbsentFilteredGet,
+            Scan::AbsentPoint,
+            Scan::PresentGet,
+            Scan::PresentFilteredGet,
+        ] {
             let [without, with] = Reader::compare([&plain, &guarded], scan, 20_000, rounds);
             println!(
                 "| {points:?} | {} | {:.2} us | {:.2} us | {:.2} | {:.2} | {:.2} |",

@@ -17,7 +17,9 @@ pub(crate) enum Scan {
     HundredRows,
     AbsentPoint,
     AbsentGet,
+    AbsentFilteredGet,
     PresentGet,
+    PresentFilteredGet,
 }
 
 /// One read of a kind, on average.
@@ -36,7 +38,9 @@ impl Scan {
             Self::HundredRows => "a hundred rows",
             Self::AbsentPoint => "absent as a scan of `[k, k]`",
             Self::AbsentGet => "absent `get`",
+            Self::AbsentFilteredGet => "absent `get`, with: `filters.get`",
             Self::PresentGet => "present `get`",
+            Self::PresentFilteredGet => "present `get`, with: `filters.get`",
         }
     }
 
@@ -48,8 +52,19 @@ impl Scan {
             Self::Empty | Self::EmptyReverse => (absent, absent + 32),
             Self::OneRow => (present, present + 32),
             Self::HundredRows => (present, present.saturating_add(u64::MAX / open.keys * 100)),
-            Self::AbsentPoint | Self::AbsentGet => (absent, absent + 1),
-            Self::PresentGet => (present, present + 1),
+            Self::AbsentPoint | Self::AbsentGet | Self::AbsentFilteredGet => (absent, absent + 1),
+            Self::PresentGet | Self::PresentFilteredGet => (present, present + 1),
+        }
+    }
+
+    fn finds(self) -> bool {
+        match self {
+            Self::OneRow | Self::HundredRows | Self::PresentGet | Self::PresentFilteredGet => true,
+            Self::Empty
+            | Self::EmptyReverse
+            | Self::AbsentPoint
+            | Self::AbsentGet
+            | Self::AbsentFilteredGet => false,
         }
     }
 }
@@ -88,16 +103,23 @@ fn measure(open: &Open, scan: Scan, count: u64, seed: u64) -> Cost {
         }
     });
     let micros = seconds * 1e6 / count as f64;
-    let finds = matches!(scan, Scan::OneRow | Scan::HundredRows | Scan::PresentGet);
-    assert_eq!(rows > 0, finds, "{scan:?}");
+    assert_eq!(rows > 0, scan.finds(), "{scan:?}");
     // A block that the cache holds counts too: it is looked at all the same.
     let blocks = context.metric(PerfMetric::BlockReadCount) + context.metric(PerfMetric::BlockCacheHitCount);
     Cost { micros, blocks: blocks as f64 / count as f64 }
 }
 
 fn read(open: &Open, scan: Scan, lo: u64, hi: u64) -> u64 {
-    if matches!(scan, Scan::AbsentGet | Scan::PresentGet) {
-        return u64::from(open.db.get_pinned(lo.to_be_bytes()).unwrap().is_some());
+    let own_get = || open.db.get_pinned(lo.to_be_bytes()).unwrap().is_some();
+    match scan {
+        Scan::AbsentGet | Scan::PresentGet => return u64::from(own_get()),
+        Scan::AbsentFilteredGet | Scan::PresentFilteredGet if open.setup.spec.is_none() => {
+            return u64::from(own_get());
+        }
+        Scan::AbsentFilteredGet | Scan::PresentFilteredGet => {
+            return u64::from(open.lacuna.get(&open.db, lo.to_be_bytes()).unwrap().is_some());
+        }
+        Scan::Empty | Scan::EmptyReverse | Scan::OneRow | Scan::HundredRows | Scan::AbsentPoint => {}
     }
     let (lo, hi) = (lo.to_be_bytes(), hi.to_be_bytes());
     let reverse = scan == Scan::EmptyReverse;

@@ -3,8 +3,15 @@
 use lacuna_base::{Budget, BuildPlan, DynFilter, KeySpace, U64Range};
 use lacuna_families::FAMILIES;
 
-/// The spec that `choice` names: each family by its bare name and with everything set.
+/// Forms of a family that its example is not.
+const FORMS: [&str; 3] =
+    ["ribbon:cell=3", "ribbon:cell=9,near=50", "ribbon:block=1,planes=3,window=2,layer=1,cell=2,near=50"];
+
+/// The spec that `choice` names: each family by its bare name and with everything set, then further forms.
 pub fn spec_of(choice: u8) -> &'static str {
+    if let Some(form) = FORMS.get(usize::from(choice).wrapping_sub(2 * FAMILIES.len())) {
+        return form;
+    }
     let family = &FAMILIES[usize::from(choice / 2) % FAMILIES.len()];
     if choice.is_multiple_of(2) { family.kind.name() } else { family.example }
 }

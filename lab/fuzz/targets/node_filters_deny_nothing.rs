@@ -1,6 +1,6 @@
 //! Two nodes in mode safe and a wire that loses, delays and repeats: whatever is done in whatever order, the asking
 //! node never calls a partition, or rows of it, empty while it holds a write that the other node was allowed to
-//! acknowledge.
+//! acknowledge, or to show; also while new keys stream into slots that are open for them.
 
 #![no_main]
 
@@ -23,6 +23,7 @@ const PROVEN: Deletion = Deletion { time: 1, newest_in_files: None, newest_in_me
 struct Input {
     log_bytes: u8,
     cap: Option<u8>,
+    slot_writes: u8,
     steps: Vec<Step>,
 }
 
@@ -38,6 +39,10 @@ struct Rows {
 #[derive(Debug, Arbitrary)]
 enum Step {
     Write(Rows),
+    /// Of some partitions one after another.
+    Stream(Rows),
+    /// A read of node 1 meets a row, and shows it if it may.
+    Look(Rows),
     DeletePartition(Rows),
     DeleteRows(Rows),
     ReadPartition(Rows),
@@ -47,6 +52,8 @@ enum Step {
     Tick(bool),
     /// Of all that is under way, one arrives; it may arrive again.
     Deliver(u8, bool),
+    /// As many arrive, from the oldest on, before anything is answered.
+    Batch(u8),
     Lose(u8),
     /// Everything arrives, in order, and what is answered to it.
     Settle,
@@ -61,7 +68,9 @@ enum Step {
 struct Row {
     /// Whether the store holds anything of it, for a filter that is built from files.
     is_there: bool,
+    is_live: bool,
     waits_for: Option<Barrier>,
+    /// Acknowledged, or shown.
     is_acknowledged: bool,
 }
 
@@ -84,6 +93,7 @@ fuzz_target!(|input: Input| {
     let config = Config {
         log_bytes: 16 * usize::from(input.log_bytes),
         max_table_bytes: input.cap.map_or(1 << 20, |cap| 64 * usize::from(cap)),
+        slot_writes: u64::from(input.slot_writes % 4),
         ..Config::new(Mode::Safe)
     };
     let mut pair = Pair {
@@ -123,8 +133,10 @@ impl Rows {
     }
 }
 
+/// In one of four slots.
 fn id_of(partition: usize) -> KeyId {
-    KeyId::of_partition(&partition.to_le_bytes())
+    let id = KeyId::of_partition(&partition.to_le_bytes());
+    KeyId::from_halves(id.hash(), id.check() >> 6)
 }
 
 /// The bucket that a node is given; none for tables without buckets.
@@ -160,12 +172,17 @@ impl Pair {
 
     fn take(&mut self, step: Step) {
         match step {
-            Step::Write(rows) => {
-                let place = rows.places().0;
-                let barrier = self.nodes[1].write(TABLES[rows.table()], rows.id(), told(rows.table(), place));
-                let row = &mut self.rows_of(rows)[place];
-                (row.is_there, row.waits_for) = (true, Some(barrier));
-                self.waiting.push((rows.table(), rows.partition(), place));
+            Step::Write(rows) => self.write(rows),
+            Step::Stream(rows) => {
+                for partition in rows.partition()..=rows.partition() + usize::from(rows.count % 8) {
+                    let partition = u8::try_from(partition).expect("less than twice as many as there are");
+                    self.write(Rows { partition, ..rows });
+                }
+            }
+            Step::Look(rows) => {
+                let may = self.nodes[1].may_reveal(self.now, TABLES[rows.table()], rows.id());
+                let row = &mut self.rows_of(rows)[rows.places().0];
+                row.is_acknowledged |= row.is_live && may;
             }
             Step::DeletePartition(rows) => {
                 self.rows_of(rows).iter_mut().for_each(delete);
@@ -185,6 +202,12 @@ impl Pair {
             Step::Deliver(which, again) => {
                 if let Some(at) = self.place(which) {
                     let (to, frame) = if again { self.wire[at].clone() } else { self.wire.remove(at) };
+                    self.nodes[to].receive(self.now, IDS[1 - to], &frame);
+                }
+            }
+            Step::Batch(count) => {
+                let count = usize::from(count).min(self.wire.len());
+                for (to, frame) in self.wire.drain(..count) {
                     self.nodes[to].receive(self.now, IDS[1 - to], &frame);
                 }
             }
@@ -222,6 +245,14 @@ impl Pair {
                 self.nodes[node].set_ring(self.rings[node], IDS);
             }
         }
+    }
+
+    fn write(&mut self, rows: Rows) {
+        let place = rows.places().0;
+        let barrier = self.nodes[1].write(TABLES[rows.table()], rows.id(), told(rows.table(), place));
+        let row = &mut self.rows_of(rows)[place];
+        (row.is_there, row.is_live, row.waits_for) = (true, true, Some(barrier));
+        self.waiting.push((rows.table(), rows.partition(), place));
     }
 
     fn settle(&mut self) {

@@ -35,6 +35,8 @@ pub(crate) struct Bar {
     pub(crate) beside: String,
     /// Value over yardstick, or the other way round for speeds; see [`Limit`].
     pub(crate) ratio: f64,
+    /// The least and the largest ratio of several runs, of which this bar is the middle one.
+    pub(crate) runs: Option<[f64; 2]>,
     pub(crate) limit: Limit,
     /// The spread of the rounds, as a share of the median, for times.
     pub(crate) spread: Option<f64>,
@@ -86,6 +88,7 @@ impl Bar {
             value: format!("{:.1} ns", timings.median_ns(task)),
             beside: format!("{} {:.1} ns", timings.name(yardstick), timings.median_ns(yardstick)),
             ratio,
+            runs: None,
             limit,
             spread: Some(timings.spread(task).max(timings.spread(yardstick))),
             verdict: limit.verdict(ratio),
@@ -100,6 +103,7 @@ impl Bar {
             value: format!("{count} reads"),
             beside: format!("{beside} {yardstick} reads"),
             ratio,
+            runs: None,
             limit,
             spread: None,
             verdict: limit.verdict(ratio),
@@ -115,7 +119,7 @@ impl Bar {
         limit: Limit,
     ) -> Self {
         let (name, value, beside) = (name.into(), value.into(), beside.into());
-        Self { name, value, beside, ratio, limit, spread: None, verdict: limit.verdict(ratio) }
+        Self { name, value, beside, ratio, runs: None, limit, spread: None, verdict: limit.verdict(ratio) }
     }
 
     /// A rate of `false_positives` among `queries` beside the rate `bar`; `passes` is the statistical verdict.
@@ -126,16 +130,33 @@ impl Bar {
             value: format!("{rate:.3e} ({false_positives} of {queries})"),
             beside: format!("{bar:.3e}"),
             ratio: rate / bar,
+            runs: None,
             limit: Limit::AtMost(1.0),
             spread: None,
             verdict: if passes { Verdict::Pass } else { Verdict::Fail },
         }
+    }
+
+    /// Of one bar in several runs the one in the middle, by its ratio.
+    pub(crate) fn middle_of(mut runs: Vec<Self>) -> Self {
+        runs.sort_by(|one, other| one.ratio.total_cmp(&other.ratio));
+        let ends = [runs[0].ratio, runs[runs.len() - 1].ratio];
+        let middle = runs.swap_remove(runs.len() / 2);
+        Self { runs: Some(ends), ..middle }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_middle_run_is_judged() {
+        let run = |ratio: f64| Bar::number("bloom", format!("{ratio} ns"), "1 ns", ratio, Limit::AtMost(1.0));
+        let bar = Bar::middle_of(vec![run(1.2), run(0.8), run(0.9)]);
+        assert_eq!((bar.value.as_str(), bar.runs, bar.verdict), ("0.9 ns", Some([0.8, 1.2]), Verdict::Pass));
+        assert_eq!(Bar::middle_of(vec![run(0.8), run(1.1), run(1.2)]).verdict, Verdict::Fail);
+    }
 
     #[test]
     fn limits_include_themselves() {

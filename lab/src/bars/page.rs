@@ -21,7 +21,8 @@ pub(crate) fn to_text(bars: &[Bar]) -> String {
 const PREFACE: &str = "\
 Times are medians of interleaved rounds and ratios are medians within rounds, so the numbers of a group can be compared with \
 each other, not with other pages. *Spread* is how far the middle half of the rounds lies apart, as a share of the median: \
-above 10 %, the machine was busy with something else. *Single* questions wait for the answer to the one before, *predicted* \
+above 10 %, the machine was busy with something else. A ratio with two more in brackets is that of the middle one of three \
+runs, each with filters built anew; the two are the least and the largest. *Single* questions wait for the answer to the one before, *predicted* \
 ones are chosen by it but let the processor guess it, *independent* ones follow a fixed order, *batched* ones come 1,024 a \
 call.";
 
@@ -44,20 +45,35 @@ pub(crate) fn section(
 
 /// The page with these sections, and with those of `page` whose groups are not among them.
 pub(crate) fn merged(page: &str, sections: &[(&str, String)]) -> String {
+    let body = merged_sections(page, GROUPS.iter().map(|group| group.name), sections);
+    format!("# The bars of the project\n\n{}\n\n{PREFACE}\n{body}", passing(&body))
+}
+
+/// These sections in the order of `names`, with those of `page` that are not among them.
+pub(crate) fn merged_sections<'a>(
+    page: &str,
+    names: impl IntoIterator<Item = &'a str>,
+    sections: &[(&str, String)],
+) -> String {
     let kept = |name: &str| {
         let (_, from) = page.split_once(&format!("\n## {name}\n\n"))?;
         Some(from.split("\n## ").next().unwrap_or_default())
     };
     let mut body = String::new();
-    for Group { name, .. } in &GROUPS {
-        let measured = sections.iter().find(|(measured, _)| measured == name);
+    for name in names {
+        let measured = sections.iter().find(|(measured, _)| *measured == name);
         if let Some(text) = measured.map(|(_, text)| text.as_str()).or_else(|| kept(name)) {
             write!(body, "\n## {name}\n\n{text}").expect("a string takes all text");
         }
     }
+    body
+}
+
+/// How many bars in the tables of a page passed.
+pub(crate) fn passing(body: &str) -> String {
     let count = |verdict: &str| body.matches(&format!("| {verdict} |\n")).count();
     let (pass, fail) = (count("PASS"), count("FAIL"));
-    format!("# The bars of the project\n\n{pass} of {} bars pass.\n\n{PREFACE}\n{body}", pass + fail)
+    format!("{pass} of {} bars pass.", pass + fail)
 }
 
 /// How many bars passed.
@@ -83,6 +99,7 @@ fn cells(bar: &Bar) -> [String; 7] {
         Limit::Below(bound) => format!("< {bound}"),
         Limit::None => "-".to_owned(),
     };
+    let runs = bar.runs.map(|[least, largest]| format!(" ({least:.2} to {largest:.2})")).unwrap_or_default();
     let verdict = match bar.verdict {
         Verdict::Pass => "PASS",
         Verdict::Fail => "FAIL",
@@ -92,7 +109,7 @@ fn cells(bar: &Bar) -> [String; 7] {
         bar.name.clone(),
         bar.value.clone(),
         bar.beside.clone(),
-        format!("{:.2}", bar.ratio),
+        format!("{:.2}{runs}", bar.ratio),
         limit,
         bar.spread.map_or_else(|| "-".to_owned(), |spread| format!("{:.0} %", spread * 100.0)),
         verdict.to_owned(),
@@ -120,6 +137,16 @@ grafite, 14 bits  5.000e-2 (50 of 1000)   1.000e-2   5.00  <= 1        -  FAIL
         let shown = to_text(&bars());
         let squeezed = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(squeezed(&shown), squeezed(expected));
+    }
+
+    #[test]
+    fn runs_stand_beside_their_middle() {
+        let run = |ratio| Bar::number("bloom", "9 ns", "10 ns", ratio, Limit::AtMost(1.0));
+        let table = markdown_table(&[Bar::middle_of(vec![run(0.9), run(0.85), run(1.25)])]);
+        assert!(
+            table.contains("| bloom | 9 ns | 10 ns | 0.90 (0.85 to 1.25) | <= 1 | - | PASS |"),
+            "{table}"
+        );
     }
 
     fn page(of: usize, command: &str) -> [(&'static str, String); 1] {

@@ -4,6 +4,9 @@ use lacuna_base::{Error, Result};
 use lacuna_bench::harness::{BUILD_ROUNDS, QUERY_ROUNDS};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions};
 
+/// The first and the last key of each range.
+pub(crate) type Ends = Vec<(u64, u64)>;
+
 /// What every group gets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
@@ -58,11 +61,16 @@ impl Setting {
     }
 
     /// The ranges that `text` names between `keys`, as their ends.
-    pub(crate) fn ranges(self, text: &str, keys: &[u64]) -> Result<Vec<(u64, u64)>> {
-        let workload = QuerySource::parse(text)?.workload(Keys::U64(keys.to_vec()), self.seed)?;
-        match workload.queries {
-            Queries::U64(ranges) => Ok(ranges),
-            Queries::Bytes(_) => unreachable!("integers give ranges of integers"),
+    pub(crate) fn ranges(self, text: &str, keys: &[u64]) -> Result<Ends> {
+        Ok(self.kept_and_ranges(text, keys.to_vec())?.1)
+    }
+
+    /// As [`ranges`](Self::ranges), with the keys that stay: `heldout` takes some out.
+    pub(crate) fn kept_and_ranges(self, text: &str, keys: Vec<u64>) -> Result<(Vec<u64>, Ends)> {
+        let workload = QuerySource::parse(text)?.workload(Keys::U64(keys), self.seed)?;
+        match (workload.inserted, workload.queries) {
+            (Keys::U64(kept), Queries::U64(ranges)) => Ok((kept, ranges)),
+            _ => unreachable!("integers give ranges of integers"),
         }
     }
 }

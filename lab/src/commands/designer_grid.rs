@@ -18,7 +18,8 @@ Examples:
   lacuna-lab designer-grid --cells done.cells --out docs/results/designer.md
 
 A cell is a key set, a workload, a length of ranges and a budget: 768 in all, some of which leave no room for
-empty ranges. Rates are counted on other draws than those that auto sees. With --cells the same command resumes a run that was broken off.";
+empty ranges. Rates are counted on other draws than those that auto sees. Beside each choice stands the one that auto would make
+without ribbon and segments. With --cells the same command resumes a run that was broken off.";
 
 /// Compare what auto chooses with the best family
 #[derive(Debug, Args)]
@@ -74,10 +75,14 @@ pub(super) fn run(args: &DesignerGridArgs) -> Result<()> {
     match pending {
         Some(file) => {
             file.commit(page.as_bytes())?;
-            let Summary { cells, close, worst } = Summary::of(&outcomes);
+            let Summary { cells, close, worst, change } = Summary::of(&outcomes);
             out.line(&format!(
                 "{cells} cells, {:.1} % close to the best, at worst {worst:.2} times",
                 close * 100.0
+            ))?;
+            out.line(&format!(
+                "beside auto without ribbon and segments: the median {:.2} times, {} cells worse, at most {:.2} times",
+                change.of_median, change.worse, change.most
             ))?;
         }
         None => out.text(&page)?,

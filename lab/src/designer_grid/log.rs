@@ -9,9 +9,9 @@ const SEPARATOR: char = '\t';
 /// The line of `cell`: what came out of it, or nothing but its name where it has no such queries.
 pub fn to_line(cell: &Cell, outcome: Option<&Outcome>) -> String {
     let mut fields = vec![cell.to_string()];
-    if let Some(Outcome { chosen, predicted_ns, best, .. }) = outcome {
+    if let Some(Outcome { chosen, predicted_ns, best, before, .. }) = outcome {
         fields.push(predicted_ns.to_string());
-        for Cost { spec, rate, question_ns, cost_ns } in [chosen, best] {
+        for Cost { spec, rate, question_ns, cost_ns } in [chosen, best, before] {
             fields.push(spec.clone());
             fields.extend([rate, question_ns, cost_ns].map(ToString::to_string));
         }
@@ -31,8 +31,8 @@ pub fn from_line(line: &str) -> Option<(Cell, Option<Outcome>)> {
         let mut number = || fields.next()?.parse::<f64>().ok();
         Some(Cost { spec, rate: number()?, question_ns: number()?, cost_ns: number()? })
     };
-    let (chosen, best) = (cost()?, cost()?);
-    fields.next().is_none().then_some((cell, Some(Outcome { cell, chosen, predicted_ns, best })))
+    let (chosen, best, before) = (cost()?, cost()?, cost()?);
+    fields.next().is_none().then_some((cell, Some(Outcome { cell, chosen, predicted_ns, best, before })))
 }
 
 #[cfg(test)]
@@ -49,7 +49,8 @@ mod tests {
         };
         let cell = cells()[301];
         let (chosen, best) = (cost("rencoder:k=3,ss", 0.1), cost("proteus:trie=0,bloom=58", 1.0 / 3.0));
-        let outcome = Outcome { cell, chosen, predicted_ns: 7.0 / 3.0, best };
+        let before = cost("bucketing:gap=64", 0.25);
+        let outcome = Outcome { cell, chosen, predicted_ns: 7.0 / 3.0, best, before };
         let line = to_line(&cell, Some(&outcome));
         assert_eq!(from_line(&line), Some((cell, Some(outcome))));
         assert_eq!(from_line(&to_line(&cell, None)), Some((cell, None)));

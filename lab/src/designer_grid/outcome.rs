@@ -1,5 +1,7 @@
 //! The outcome of a cell, and of all.
 
+use lacuna_bench::statistics::median;
+
 use super::cell::Cell;
 
 /// The cost of a query with a filter.
@@ -26,6 +28,8 @@ pub struct Outcome {
     pub predicted_ns: f64,
     /// The cheapest of all.
     pub best: Cost,
+    /// What `auto` would have built without Ribbon and without the gaps that Bucketing leaves out, as before there were any.
+    pub before: Cost,
 }
 
 /// Tolerance on top of any share, in nanoseconds.
@@ -41,6 +45,16 @@ impl Outcome {
     pub fn is_close(&self) -> bool {
         self.ratio() <= 1.1
     }
+
+    /// How many times as much it costs as the one of before.
+    pub fn beside_before(&self) -> f64 {
+        self.chosen.cost_ns / self.before.cost_ns
+    }
+
+    /// Whether it costs more than the one of before.
+    pub fn is_worse(&self) -> bool {
+        self.chosen.cost_ns > self.before.cost_ns
+    }
 }
 
 /// The outcome of all cells.
@@ -52,6 +66,38 @@ pub struct Summary {
     pub close: f64,
     /// The largest ratio.
     pub worst: f64,
+    /// What is chosen beside what was before.
+    pub change: Change,
+}
+
+/// What `auto` costs beside what it would have cost before; all 1 or 0 without a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// Cells in which it costs more.
+    pub worse: usize,
+    /// The most that it costs beside before.
+    pub most: f64,
+    /// The median of the costs beside that of before.
+    pub of_median: f64,
+    /// The median over the cells of the cost beside that of before.
+    pub median: f64,
+}
+
+impl Change {
+    fn of(outcomes: &[Outcome]) -> Self {
+        let median_of = |number: fn(&Outcome) -> f64| match outcomes.is_empty() {
+            true => 1.0,
+            false => median(&outcomes.iter().map(number).collect::<Vec<_>>()),
+        };
+        let [now, before] =
+            [median_of(|outcome| outcome.chosen.cost_ns), median_of(|outcome| outcome.before.cost_ns)];
+        Self {
+            worse: outcomes.iter().filter(|outcome| outcome.is_worse()).count(),
+            most: outcomes.iter().map(Outcome::beside_before).fold(0.0, f64::max),
+            of_median: now / before,
+            median: median_of(Outcome::beside_before),
+        }
+    }
 }
 
 impl Summary {
@@ -62,6 +108,7 @@ impl Summary {
             cells: outcomes.len(),
             close: close as f64 / outcomes.len().max(1) as f64,
             worst: outcomes.iter().map(Outcome::ratio).fold(1.0, f64::max),
+            change: Change::of(outcomes),
         }
     }
 

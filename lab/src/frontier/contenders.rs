@@ -27,6 +27,8 @@ pub fn contenders() -> Vec<Contender> {
         "bucketing",
         "snarf",
         "proteus",
+        "multi_prefix_bloom",
+        "place_trie",
         "surf:cut",
         "surf:real=8,cut",
         "rencoder",
@@ -57,7 +59,7 @@ pub(super) struct Candidate<K: SceneKey + ?Sized> {
 }
 
 /// Families that see byte strings as they are.
-const WHOLE: [&str; 5] = ["bloom", "blocked_bloom", "cuckoo", "proteus", "surf"];
+const WHOLE: [&str; 6] = ["bloom", "blocked_bloom", "cuckoo", "multi_prefix_bloom", "proteus", "surf"];
 
 impl Contender {
     /// Its name on the page.

@@ -21,7 +21,7 @@ pub fn to_page(results: &[SceneResult], command: &str, query_count: usize, missi
     for result in results {
         page += &scene(result);
     }
-    page += &quoted::section();
+    page += &quoted::section(results);
     page
 }
 
@@ -33,6 +33,9 @@ fn head(command: &str, query_count: usize) -> String {
          a sample; those that it is asked are others, each once. No filter denied a key. *Bits* is the payload; the envelope adds 64 bytes. The least \
          rate of each column is bold, also where `auto`, which weighs rates against the time of a question, has a higher one. `-` \
          stands for what a budget does not hold, a filter does not answer, or keys leave no room for.\n\n\
+         `ribbon` cuts the key space into blocks and stores where in its block the one key is, in a structure that does not store which \
+         blocks hold keys: a range of L keys is \"maybe\" with a chance of at most about L / 2^m, m being nearly all of the bits a key, wherever it \
+         starts ([how](../design/ribbon.md)).\n\n\
          Texts are byte strings, and their ranges have no length: *the key* is one that was taken out, *its last byte* goes from it to \
          itself with its last byte plus one, *up to the next key* to before the first byte in which the next key that stays differs. Families over integers see texts \
          by an eight-byte *window* or a *place map* ([how](../design/windows.md)), as it stands behind their names; others see whole \
@@ -63,10 +66,25 @@ fn at(result: &SceneResult, budget: f64) -> impl Iterator<Item = &Row> {
     result.rows.iter().filter(move |row| row.budget == budget)
 }
 
-/// The least rate at one budget and length, and a row that has it.
-fn best(result: &SceneResult, budget: f64, place: usize) -> Option<(f64, &Row)> {
+/// The least rate of this run at one budget and length, and a row that has it.
+pub(super) fn best(result: &SceneResult, budget: f64, place: usize) -> Option<(f64, &Row)> {
     let rates = at(result, budget).filter_map(|row| Some((row.rates[place]?, row)));
     rates.min_by(|(a, _), (b, _)| a.total_cmp(b))
+}
+
+/// The least rate of this run or of a quoted filter, and its filter.
+fn best_of_all(result: &SceneResult, budget: f64, place: usize) -> Option<(f64, String)> {
+    let measured = best(result, budget, place).map(|(rate, row)| (rate, row.contender.name().to_owned()));
+    let quoted = quoted::best_quoted(&result.scene, budget, place);
+    let quoted = quoted.map(|(rate, name)| (rate, format!("{name}, quoted")));
+    measured.into_iter().chain(quoted).min_by(|(a, _), (b, _)| a.total_cmp(b))
+}
+
+/// Whether `rate` is lower than `other` by more than a tenth, and by more than three deviations of the difference between
+/// two counts among `asked`.
+pub(super) fn is_lower(rate: f64, other: f64, asked: usize) -> bool {
+    let chance = 3.0 * ((rate + other) / asked as f64).sqrt();
+    other > rate * SAME && other - rate > chance
 }
 
 /// Where another filter has a rate that is lower than that of `auto`, beyond chance.
@@ -76,20 +94,19 @@ fn losses(results: &[SceneResult]) -> String {
     for (result, budget) in results.iter().flat_map(|result| BITS.map(|budget| (result, budget))) {
         let Some(auto) = at(result, budget).find(|row| row.contender.name() == "auto") else { continue };
         for (place, column) in result.columns.into_iter().enumerate() {
-            let (Some(rate), Some((least, other))) = (auto.rates[place], best(result, budget, place)) else {
+            let (Some(rate), Some((least, other))) = (auto.rates[place], best_of_all(result, budget, place))
+            else {
                 continue;
             };
             cells += 1;
-            // Three deviations of the difference between two counts.
-            let chance = 3.0 * ((rate + least) / result.asked[place] as f64).sqrt();
-            if rate > least * SAME && rate - least > chance {
+            if is_lower(least, rate, result.asked[place]) {
                 let _ = writeln!(
                     lines,
                     "| **{}** | **{budget}** | **{}** | **{}** | **{}** | **{}** |",
                     result.scene,
                     column,
                     shown(rate),
-                    other.contender.name(),
+                    other,
                     shown(least)
                 );
             }
@@ -98,7 +115,8 @@ fn losses(results: &[SceneResult]) -> String {
     let count = lines.lines().count();
     let mut section = format!(
         "## Where `auto` loses\n\nIn {count} of {cells} cells another filter has a rate that is lower by more than a tenth, and by more \
-         than chance. `auto` builds one filter for the three lengths and pays for time and reads together, so it may lose one column to \
+         than chance; over uniform keys the [quoted filters](#public-filters-not-measured-by-this-command) take part, \
+         with their rates at the size of the budget. `auto` builds one filter for the three lengths and pays for time and reads together, so it may lose one column to \
          win the others.\n\n"
     );
     if count > 0 {
@@ -161,7 +179,7 @@ fn cells(result: &SceneResult, row: &Row) -> String {
 }
 
 /// A rate with two digits that mean something.
-fn shown(rate: f64) -> String {
+pub(super) fn shown(rate: f64) -> String {
     match rate {
         0.0 => "0".to_owned(),
         rate if rate >= 0.0995 => format!("{rate:.2}"),
@@ -212,6 +230,26 @@ mod tests {
         assert!(page.contains("| bloom | 9.90 | **0.25** | **0.0200** | 1.00 | - |"), "{page}");
         assert!(page.contains("In 1 of 3 cells"), "{page}");
         assert!(page.contains("| **10** | **1** | **0.50** | **bloom** | **0.25** |"), "{page}");
+    }
+
+    #[test]
+    fn a_cell_that_a_quoted_filter_wins_is_bold() {
+        let rows = |rates| {
+            let scene = Scene { keys: "uniform:1k".to_owned(), starts: Starts::After(1 << 10) };
+            SceneResult { scene, ..result(vec![row("auto", rates), row("bloom", [1.0; 3])]) }
+        };
+        let lost = to_page(&[rows([0.000_1, 0.04, 0.3])], "c", 10_000, 0);
+        assert!(
+            lost.contains("| **1,024** | **0.30** | **Proteus (authors), quoted** | **0.13** |"),
+            "{lost}"
+        );
+        assert!(
+            lost.contains("| Proteus (authors) | 10.00 |") && lost.contains("0.023 / **0.031** / **0.13**"),
+            "{lost}"
+        );
+        assert!(lost.contains("In 2 of 3 cells"), "{lost}");
+        let won = to_page(&[rows([0.000_1, 0.02, 0.1])], "c", 10_000, 0);
+        assert!(won.contains("0.023 / 0.031 / 0.13") && won.contains("In 0 of 3 cells"), "{won}");
     }
 
     #[test]

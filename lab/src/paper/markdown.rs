@@ -37,7 +37,7 @@ pub(super) fn to_markdown(paper: &Paper, findings: &[(&Figure, Finding)], proven
     let load = provenance.load_sentence();
     let mut text = format!(
         "# {}, figure by figure\n\n{}\n\n`{command}`: one thread of {machine}, seed {seed}. Counts and sizes are the \
-         same on every machine; times are not, their ratios about are.{load}\n\n{}\n",
+         same on every machine. Times and their ratios depend on the machine and on what else ran on it.{load}\n\n{}\n",
         paper.name, paper.citation, paper.method
     );
     for (figure, finding) in findings {

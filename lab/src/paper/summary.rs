@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use lacuna_bench::harness::{TaskId, Timings};
+
 use super::model::shown;
 
 /// Median, least and greatest of the values of some runs.
@@ -30,6 +32,26 @@ impl Summary {
                 Self { median: f64::midpoint(lower, upper), extent: Some((low, high)) }
             }
         }
+    }
+
+    /// Nanoseconds per step of `task`, a value a round.
+    pub(super) fn of_ns(timings: &Timings, task: TaskId) -> Self {
+        Self::of(timings.rounds_ns(task).iter().copied())
+    }
+
+    /// How many times longer `task` takes than `yardstick`, a value a round.
+    pub(super) fn of_ratios(timings: &Timings, task: TaskId, yardstick: TaskId) -> Self {
+        Self::of(timings.round_ratios(task, yardstick))
+    }
+
+    /// The same in another unit, of which a larger value is always more or always less.
+    #[must_use]
+    pub(super) fn map(self, unit: impl Fn(f64) -> f64) -> Self {
+        let ends = |(low, high)| {
+            let (low, high): (f64, f64) = (unit(low), unit(high));
+            (low.min(high), low.max(high))
+        };
+        Self { median: unit(self.median), extent: self.extent.map(ends) }
     }
 
     /// A value that there is one of.
@@ -71,6 +93,23 @@ mod tests {
         assert_eq!((even.median, even.extent), (3.0, Some((1.0, 100.0))));
         assert_eq!(Summary::of([7.0]), Summary::once(7.0));
         assert!(Summary::of([]).median.is_nan());
+    }
+
+    #[test]
+    fn low_stays_below_high_in_another_unit() {
+        let throughput = Summary::of([50.0, 20.0, 100.0]).map(|ns| 1e3 / ns);
+        assert_eq!((throughput.median, throughput.extent), (20.0, Some((10.0, 50.0))));
+        assert_eq!(Summary::once(4.0).map(|value| value + 1.0), Summary::once(5.0));
+    }
+
+    #[test]
+    fn rounds_keep_their_least_and_greatest() {
+        let (timings, [ours, theirs]) =
+            Timings::of([("ours", vec![60.0, 90.0, 62.0]), ("theirs", vec![30.0, 45.0, 62.0])]);
+        let ns = Summary::of_ns(&timings, ours);
+        assert_eq!((ns.median, ns.extent), (62.0, Some((60.0, 90.0))));
+        let ratios = Summary::of_ratios(&timings, ours, theirs);
+        assert_eq!((ratios.median, ratios.extent), (2.0, Some((1.0, 2.0))));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The family under test: how its specs are read, its filters built and its bytes opened.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 
 use lacuna_base::{
     Budget, BuildPlan, DynFilter, DynSpec, Error, ErrorKind, KeySpace, Result, Sealed, SortedKeys,
@@ -194,7 +195,20 @@ pub fn seal_or_coarsen<K: KeySpace + ?Sized>(
     bits_per_key: f64,
     seed: u64,
 ) -> Result<Sealed, Fault> {
-    let build = |bits| spec.build(keys, &plan(bits)?.with_seed(seed));
+    seal_by_threads(spec, keys, (bits_per_key, seed), NonZeroUsize::MIN)
+}
+
+/// As [`seal_or_coarsen`], by several threads.
+///
+/// # Errors
+/// As there.
+pub(crate) fn seal_by_threads<K: KeySpace + ?Sized>(
+    spec: &dyn DynSpec<K>,
+    keys: SortedKeys<'_, K>,
+    (bits_per_key, seed): (f64, u64),
+    threads: NonZeroUsize,
+) -> Result<Sealed, Fault> {
+    let build = |bits| spec.build(keys, &plan(bits)?.with_seed(seed).with_threads(threads));
     build(bits_per_key).or_else(|error| match error.kind() {
         ErrorKind::BudgetTooSmall { smallest_bits_per_key } => build(smallest_bits_per_key)
             .map_err(|again| refusal(spec, bits_per_key, seed, &error).within(again)),

@@ -131,6 +131,26 @@ fn unknown_filters_are_left_out_and_named() {
 }
 
 #[test]
+fn times_keep_the_least_and_the_greatest_of_their_rounds() {
+    let grid = Grid {
+        keys: "uniform:2000".into(),
+        queries: "uniform:N:2-32".into(),
+        sample: None,
+        filters: vec![NamedFilter::new("Grafite", "grafite")],
+        bits: vec![14.0],
+        rounds: GridRounds { queries: 5, builds: 3 },
+    };
+    let setting = setting(None);
+    let mut hear = |_: &paper::Step| {};
+    let result = Session::new(&setting, &mut hear).grid(&grid).expect("it is measured");
+    let speed = result.cell("Grafite", 14.0).and_then(|cell| cell.speed).expect("it was timed");
+    for times in [speed.query_ns, speed.query_blooms, speed.build_ns, speed.build_blooms] {
+        let (low, high) = times.extent.expect("several rounds");
+        assert!(0.0 < low && low <= times.median && times.median <= high, "{times:?}");
+    }
+}
+
+#[test]
 fn unknown_numbers_are_not_made_up() {
     let paper = paper::find("rencoder").expect("it is there");
     let claims = vec![Claim::new("there", 2.0, Some(1.0)), Claim::new("not there", 2.0, None)];

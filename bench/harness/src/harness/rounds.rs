@@ -158,19 +158,30 @@ impl Timings {
 
     /// How many times longer `task` takes than `yardstick`: the median of the ratios within each round.
     pub fn ratio(&self, task: TaskId, yardstick: TaskId) -> f64 {
+        median(&self.round_ratios(task, yardstick))
+    }
+
+    /// How many times longer `task` takes than `yardstick` in each round.
+    pub fn round_ratios(&self, task: TaskId, yardstick: TaskId) -> Vec<f64> {
         let pairs = self.ns[task.0].iter().zip(&self.ns[yardstick.0]);
         // A task too quick for the clock would divide by zero.
-        let ratios: Vec<f64> = pairs.map(|(ours, theirs)| ours / theirs.max(f64::MIN_POSITIVE)).collect();
-        median(&ratios)
+        pairs.map(|(ours, theirs)| ours / theirs.max(f64::MIN_POSITIVE)).collect()
     }
 
     /// How far the middle half of the rounds spreads around the median, as a share of it: above 0.1, another process was
     /// using the machine.
     pub fn spread(&self, task: TaskId) -> f64 {
+        let (low, high) = self.middle_half(task);
+        (high - low) / self.median_ns(task).max(f64::MIN_POSITIVE)
+    }
+
+    /// The least and the greatest of the middle half of the rounds, in nanoseconds per step; of fewer than four rounds, of
+    /// all.
+    pub fn middle_half(&self, task: TaskId) -> (f64, f64) {
         let mut sorted = self.ns[task.0].clone();
         sorted.sort_by(f64::total_cmp);
         let quarter = sorted.len() / 4;
-        (sorted[sorted.len() - 1 - quarter] - sorted[quarter]) / median(&sorted).max(f64::MIN_POSITIVE)
+        (sorted[quarter], sorted[sorted.len() - 1 - quarter])
     }
 }
 
@@ -186,6 +197,7 @@ mod tests {
     fn ratios_are_taken_within_rounds() {
         let timings = timings();
         assert_eq!(timings.ratio(TaskId(0), TaskId(1)), 2.0);
+        assert_eq!(timings.round_ratios(TaskId(0), TaskId(1)), [2.0, 2.0, 2.0, 1.0]);
         assert_eq!(timings.median_ns(TaskId(0)), 61.5);
         assert_eq!(timings.name(TaskId(1)), "theirs");
     }
@@ -194,6 +206,9 @@ mod tests {
     fn spread_ignores_outliers() {
         assert!(timings().spread(TaskId(0)) < 0.05);
         assert!(timings().spread(TaskId(1)) > 0.3);
+        assert_eq!(timings().middle_half(TaskId(0)), (61.0, 62.0));
+        let (three, [task]) = Timings::of([("three", vec![3.0, 1.0, 2.0])]);
+        assert_eq!(three.middle_half(task), (1.0, 3.0));
     }
 
     #[test]

@@ -265,7 +265,7 @@ fn measure_over<K: BenchKey + ?Sized>(
             .filter_map(|(_, tried)| tried.err().map(Outcome::Unfit))
             .collect());
     }
-    let build_ns = speed::build_ns(built, &inputs, effort, watch);
+    let builds = speed::build_times(built, &inputs, effort, watch);
     let speeds = speed::query_speeds(built, &inputs, effort, setting.seed, watch);
     let outcome = |(contender, tried): &(&Contender<'_>, std::result::Result<usize, Unfit>)| match tried {
         Err(unfit) => Outcome::Unfit(unfit.clone()),
@@ -274,7 +274,7 @@ fn measure_over<K: BenchKey + ?Sized>(
             let predicted = <K as BenchKey>::predict(contender.spec, inputs.keys, &built.plan)
                 .ok()
                 .filter(|_| truth.empty_count > 0);
-            let row = Row::new(contender, setting, built, truth, build_ns[*place], speeds[*place]);
+            let row = Row::new(contender, setting, built, truth, builds[*place], speeds[*place]);
             Outcome::Row(Box::new(Row {
                 predicted_fpr: predicted.map(|prediction| prediction.rate),
                 note: notes::about(contender, built, &inputs, effort, speeds[*place].rounds),

@@ -6,13 +6,11 @@
 
 use lacuna_base::{ByteColumn, Window};
 use lacuna_families::AutoSpec;
+use lacuna_families::internal::sees_strings_as_integers;
 
 use super::{Built, Contender, Effort, Inputs};
 use crate::BenchKey;
 
-/// Families that see byte strings through the window.
-const WINDOWED: [&str; 7] =
-    ["bucketing", "grafite", "prefix_bloom", "rencoder", "rosetta", "snarf", "two_prefix_bloom"];
 /// Bytes of a key that a codec can hand over in order.
 const ORDERED_BYTES: usize = 8;
 
@@ -25,8 +23,8 @@ pub(super) fn about<K: BenchKey + ?Sized>(
     rounds: usize,
 ) -> Option<String> {
     let chosen = chosen(contender, built, inputs);
-    let family = chosen.as_deref().unwrap_or(contender.spec).split(':').next().unwrap_or_default();
-    let is_windowed = built.has_window && WINDOWED.contains(&family);
+    let family = lacuna_families::family(built.kind);
+    let is_windowed = built.has_window && family.is_ok_and(|family| sees_strings_as_integers(&family));
     let crowd = is_windowed.then(|| K::crowd(inputs.column)).flatten();
     let is_exact = built.filter.rate_bound(u64::MAX) == 0.0 && built.filter.key_count() > 2;
     let notes = [

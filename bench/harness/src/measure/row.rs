@@ -3,7 +3,7 @@
 use lacuna_base::KeySpace;
 use serde::{Deserialize, Serialize};
 
-use super::speed::Speed;
+use super::speed::{Speed, Time};
 use super::truth::Truth;
 use super::{Built, Contender, Setting};
 
@@ -24,6 +24,10 @@ pub struct Row {
     pub bits_per_key: f64,
     /// Sorted slice to sealed bytes, in nanoseconds per key.
     pub build_ns_per_key: f64,
+    /// The least of the middle half of the rounds.
+    pub build_ns_per_key_low: f64,
+    /// The greatest of the middle half of the rounds.
+    pub build_ns_per_key_high: f64,
     /// Where the queries came from.
     pub queries: String,
     /// Number of queries.
@@ -38,8 +42,16 @@ pub struct Row {
     pub false_negatives: u64,
     /// Dependent singles, in nanoseconds.
     pub ns_per_query: f64,
+    /// The least of the middle half of the rounds.
+    pub ns_per_query_low: f64,
+    /// The greatest of the middle half of the rounds.
+    pub ns_per_query_high: f64,
     /// Batches of 1,024, in nanoseconds per range.
     pub ns_per_query_batched: f64,
+    /// The least of the middle half of the rounds.
+    pub ns_per_query_batched_low: f64,
+    /// The greatest of the middle half of the rounds.
+    pub ns_per_query_batched_high: f64,
     /// One dependent random read in an array of the filter's size, in nanoseconds.
     pub memory_floor_ns: f64,
     /// Seed of the workload and of the filter's hashes.
@@ -54,9 +66,10 @@ impl Row {
         setting: &Setting<'_>,
         built: &Built<K>,
         truth: &Truth,
-        build_ns: f64,
+        build: Time,
         speed: Speed,
     ) -> Self {
+        let [build, single, batched] = [build, speed.per_query, speed.per_query_batched].map(Time::rounded);
         let spec = built.spec.name();
         let key_count = setting.workload.inserted.len();
         Self {
@@ -66,19 +79,39 @@ impl Row {
             key_count,
             bits_per_key_asked: contender.bits_per_key,
             bits_per_key: rounded(built.filter.size_in_bytes() as f64 * 8.0 / key_count as f64, 1e4),
-            build_ns_per_key: rounded(build_ns, 1e2),
+            build_ns_per_key: build.median,
+            build_ns_per_key_low: build.low,
+            build_ns_per_key_high: build.high,
             queries: setting.queries.to_owned(),
             query_count: truth.query_count,
             empty_count: truth.empty_count,
             fpr: truth.rate(),
             predicted_fpr: None,
             false_negatives: truth.false_negatives,
-            ns_per_query: rounded(speed.per_query, 1e2),
-            ns_per_query_batched: rounded(speed.per_query_batched, 1e2),
+            ns_per_query: single.median,
+            ns_per_query_low: single.low,
+            ns_per_query_high: single.high,
+            ns_per_query_batched: batched.median,
+            ns_per_query_batched_low: batched.low,
+            ns_per_query_batched_high: batched.high,
             memory_floor_ns: rounded(speed.memory_floor, 1e2),
             seed: setting.seed,
             note: None,
         }
+    }
+
+    /// How far the middle half of the rounds of single queries lies apart, as a share of the median: above 0.1, another
+    /// process was using the machine.
+    pub(crate) fn spread(&self) -> f64 {
+        (self.ns_per_query_high - self.ns_per_query_low) / self.ns_per_query.max(0.01)
+    }
+}
+
+impl Time {
+    fn rounded(self) -> Self {
+        let Self { median, low, high } = self;
+        let [median, low, high] = [median, low, high].map(|ns| rounded(ns, 1e2));
+        Self { median, low, high }
     }
 }
 

@@ -11,30 +11,46 @@ use crate::harness::{MemoryFloor, Rounds, TaskId, Timings, batched, dependent};
 /// Stream of the order of timed queries, apart from those of keys, queries and places.
 const ORDER_STREAM: u64 = 65;
 
-/// Median times of one filter, in nanoseconds.
+/// A time in nanoseconds: the median of the rounds, and the least and the greatest of their middle half.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Time {
+    pub(super) median: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Time {
+    fn of(timings: &Timings, task: TaskId) -> Self {
+        let (low, high) = timings.middle_half(task);
+        Self { median: timings.median_ns(task), low, high }
+    }
+}
+
+/// Times of one filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Speed {
-    pub(super) per_query: f64,
-    pub(super) per_query_batched: f64,
+    pub(super) per_query: Time,
+    pub(super) per_query_batched: Time,
+    /// Median nanoseconds.
     pub(super) memory_floor: f64,
-    /// Rounds that these are medians of: fewer than asked for if the measurement was to end.
+    /// Rounds that these come from: fewer than asked for if the measurement was to end.
     pub(super) rounds: usize,
 }
 
-/// Median build time of each filter, in nanoseconds per key.
-pub(super) fn build_ns<K: BenchKey + ?Sized>(
+/// Build time of each filter per key.
+pub(super) fn build_times<K: BenchKey + ?Sized>(
     built: &[Built<K>],
     inputs: &Inputs<'_, K>,
     effort: Effort,
     watch: &mut dyn Watch,
-) -> Vec<f64> {
+) -> Vec<Time> {
     let mut rounds = Rounds::new();
     let tasks: Vec<TaskId> = built.iter().map(|built| add_build(&mut rounds, built, inputs)).collect();
     let timings = timed(rounds, "timing builds", effort.build_rounds, watch);
-    tasks.into_iter().map(|task| timings.median_ns(task)).collect()
+    tasks.into_iter().map(|task| Time::of(&timings, task)).collect()
 }
 
-/// Median query times of each filter.
+/// Query times of each filter.
 pub(super) fn query_speeds<K: BenchKey + ?Sized>(
     built: &[Built<K>],
     inputs: &Inputs<'_, K>,
@@ -53,8 +69,8 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
         built.iter().map(|built| questions.add(&mut rounds, &*built.filter)).collect();
     let timings = timed(rounds, "timing queries", effort.query_rounds, watch);
     let speed = |[floor, single, batched]: [TaskId; 3]| Speed {
-        per_query: timings.median_ns(single),
-        per_query_batched: timings.median_ns(batched),
+        per_query: Time::of(&timings, single),
+        per_query_batched: Time::of(&timings, batched),
         memory_floor: timings.median_ns(floor),
         rounds: timings.rounds_ns(floor).len(),
     };

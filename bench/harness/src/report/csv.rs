@@ -3,8 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
+/// The first columns of every version, by which a report is known.
+pub(super) const FIRST_COLUMNS: usize = 7;
 /// The names of the columns, in the order of [`Row`]'s fields.
-pub(super) const COLUMNS: [&str; 18] = [
+pub(super) const COLUMNS: [&str; 24] = [
     "filter",
     "spec",
     "keys",
@@ -12,6 +14,8 @@ pub(super) const COLUMNS: [&str; 18] = [
     "bits_per_key_asked",
     "bits_per_key",
     "build_ns_per_key",
+    "build_ns_per_key_low",
+    "build_ns_per_key_high",
     "queries",
     "query_count",
     "empty_count",
@@ -19,7 +23,11 @@ pub(super) const COLUMNS: [&str; 18] = [
     "predicted_fpr",
     "false_negatives",
     "ns_per_query",
+    "ns_per_query_low",
+    "ns_per_query_high",
     "ns_per_query_batched",
+    "ns_per_query_batched_low",
+    "ns_per_query_batched_high",
     "memory_floor_ns",
     "seed",
     "note",

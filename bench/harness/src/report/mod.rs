@@ -14,8 +14,8 @@ use serde::Serialize;
 
 pub use csv::{csv_of, to_csv};
 pub use page::{Provenance, to_html};
-pub(crate) use table::shown_rate;
 pub use table::{Table, outcomes_to_table, to_table};
+pub(crate) use table::{shown_rate, shown_share};
 
 use crate::Outcome;
 
@@ -35,7 +35,11 @@ pub fn report_texts(title: &str, provenance: &Provenance, outcomes: &[Outcome]) 
 
 /// Whether the file at `path` is one of [`REPORT_FILES`] as a report has it, which another report may replace.
 pub fn is_report_file(path: &Path) -> bool {
-    let marks = [page::OPENING.to_owned(), csv::COLUMNS.join(","), format!("{{\"{}\":", csv::COLUMNS[0])];
+    let marks = [
+        page::OPENING.to_owned(),
+        csv::COLUMNS[..csv::FIRST_COLUMNS].join(","),
+        format!("{{\"{}\":", csv::COLUMNS[0]),
+    ];
     let name = path.file_name().and_then(|name| name.to_str());
     let mark = REPORT_FILES.iter().zip(&marks).find(|(file, _)| Some(**file) == name).map(|(_, mark)| mark);
     // Anything else is no text, or no file that can be read.

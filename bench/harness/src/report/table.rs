@@ -62,7 +62,7 @@ impl fmt::Display for Table {
 }
 
 /// The columns of [`to_table`].
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 13] = [
     "filter",
     "keys",
     "queries",
@@ -73,6 +73,7 @@ const HEADER: [&str; 12] = [
     "rate",
     "missed",
     "ns/query",
+    "spread",
     "batched",
     "floor",
 ];
@@ -113,7 +114,7 @@ fn noted<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     lines.concat()
 }
 
-fn unfit_cells(unfit: &Unfit) -> [String; 12] {
+fn unfit_cells(unfit: &Unfit) -> [String; 13] {
     let unknown = || "-".to_owned();
     [
         unfit.spec.clone(),
@@ -128,10 +129,11 @@ fn unfit_cells(unfit: &Unfit) -> [String; 12] {
         unknown(),
         unknown(),
         unknown(),
+        unknown(),
     ]
 }
 
-fn cells(row: &Row) -> [String; 12] {
+fn cells(row: &Row) -> [String; 13] {
     [
         row.spec.clone(),
         row.keys.clone(),
@@ -143,9 +145,15 @@ fn cells(row: &Row) -> [String; 12] {
         shown_rate(row.fpr),
         row.false_negatives.to_string(),
         format!("{:.1}", row.ns_per_query),
+        shown_share(row.spread()),
         format!("{:.1}", row.ns_per_query_batched),
         format!("{:.1}", row.memory_floor_ns),
     ]
+}
+
+/// A share in per cent.
+pub(crate) fn shown_share(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
 }
 
 /// A rate with three digits that mean something, `-` if it is unknown.

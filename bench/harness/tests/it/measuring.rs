@@ -3,7 +3,7 @@
 use lacuna_base::{ErrorKind, Result};
 use lacuna_bench::report::outcomes_to_table;
 use lacuna_bench::{Contender, Effort, Outcome, Progress, Row, Setting, Watch, measure, measure_fitting};
-use lacuna_workload::{Keys, Queries, QuerySource, Workload};
+use lacuna_workload::{ByteQueries, Keys, Queries, QuerySource, Workload};
 
 use crate::workloads::{byte_workload, workload};
 
@@ -39,6 +39,13 @@ fn rows_tell_what_was_measured() {
     assert!((10.0..12.5).contains(&row.bits_per_key), "{row:?}");
     let times = [row.build_ns_per_key, row.ns_per_query, row.ns_per_query_batched, row.memory_floor_ns];
     assert!(times.iter().all(|ns| *ns > 0.0), "{row:?}");
+    for [low, median, high] in [
+        [row.build_ns_per_key_low, row.build_ns_per_key, row.build_ns_per_key_high],
+        [row.ns_per_query_low, row.ns_per_query, row.ns_per_query_high],
+        [row.ns_per_query_batched_low, row.ns_per_query_batched, row.ns_per_query_batched_high],
+    ] {
+        assert!(0.0 < low && low <= median && median <= high, "{row:?}");
+    }
 }
 
 #[test]
@@ -194,6 +201,31 @@ fn notes_name_the_choice_and_the_blind() {
     assert!(notes[0].starts_with("chose "), "{notes:?}");
     assert!(notes[1].starts_with("sees 8 bytes, in which 2000 keys have 2 values"), "{notes:?}");
     assert_eq!(notes[2], "");
+}
+
+#[test]
+fn filters_that_deny_no_neighbour_are_noted_in_every_family() {
+    let key = |n: u32| format!("{}/a/long/path/{n:04}", n / 200);
+    let mut queries = ByteQueries::new();
+    (1..1_000).step_by(2).for_each(|n| queries.push(key(n).as_bytes(), key(n).as_bytes()));
+    let workload = Workload {
+        inserted: Keys::from_byte_strings((0..1_000).step_by(2).map(key)),
+        held_out: Keys::from_byte_strings::<&str>([]),
+        queries: Queries::Bytes(queries),
+    };
+    // Room for every family, and none for a place map.
+    let bits_per_key = 60.0;
+    let specs = lacuna_families::FAMILIES.iter().map(|family| (family.kind.name(), bits_per_key));
+    let rows = measured(&workload, &specs.collect::<Vec<_>>()).expect("all fit");
+    assert_eq!(rows.len(), lacuna_families::FAMILIES.len());
+    for row in &rows {
+        let is_noted = row.note.as_deref().is_some_and(|note| note.starts_with("sees 8 bytes"));
+        assert_eq!(is_noted, row.fpr == Some(1.0), "{}: {:?}, {:?}", row.spec, row.fpr, row.note);
+    }
+    assert!(
+        rows.iter().any(|row| row.fpr == Some(1.0)) && rows.iter().any(|row| row.fpr < Some(0.1)),
+        "{rows:?}"
+    );
 }
 
 #[test]

@@ -16,6 +16,8 @@ fn row(spec: &str, bits: f64, fpr: Option<f64>) -> Row {
         bits_per_key_asked: bits,
         bits_per_key: bits - 0.25,
         build_ns_per_key: 21.5,
+        build_ns_per_key_low: 21.0,
+        build_ns_per_key_high: 24.0,
         queries: "uniform:5k:32".to_owned(),
         query_count: 5_000,
         empty_count: 5_000,
@@ -23,7 +25,11 @@ fn row(spec: &str, bits: f64, fpr: Option<f64>) -> Row {
         predicted_fpr: None,
         false_negatives: 0,
         ns_per_query: 60.25,
+        ns_per_query_low: 60.0,
+        ns_per_query_high: 62.0,
         ns_per_query_batched: 12.5,
+        ns_per_query_batched_low: 12.25,
+        ns_per_query_batched_high: 13.0,
         memory_floor_ns: 30.0,
         seed: 7,
         note: None,
@@ -85,9 +91,11 @@ fn commas_stand_every_three_digits() {
 fn json_lines_have_the_agreed_fields() {
     let expected = concat!(
         r#"{"filter":"prefix_bloom","spec":"prefix_bloom:bits=44","keys":"uniform:1k","key_count":1000,"#,
-        r#""bits_per_key_asked":10.0,"bits_per_key":9.75,"build_ns_per_key":21.5,"queries":"uniform:5k:32","#,
+        r#""bits_per_key_asked":10.0,"bits_per_key":9.75,"build_ns_per_key":21.5,"#,
+        r#""build_ns_per_key_low":21.0,"build_ns_per_key_high":24.0,"queries":"uniform:5k:32","#,
         r#""query_count":5000,"empty_count":5000,"fpr":0.0,"predicted_fpr":null,"false_negatives":0,"#,
-        r#""ns_per_query":60.25,"ns_per_query_batched":12.5,"memory_floor_ns":30.0,"seed":7,"note":null}"#,
+        r#""ns_per_query":60.25,"ns_per_query_low":60.0,"ns_per_query_high":62.0,"ns_per_query_batched":12.5,"#,
+        r#""ns_per_query_batched_low":12.25,"ns_per_query_batched_high":13.0,"memory_floor_ns":30.0,"seed":7,"note":null}"#,
         "\n"
     );
     assert_eq!(to_json_lines(&rows()[2..3]), expected);
@@ -105,21 +113,23 @@ fn json_lines_are_read_back() {
 fn csv_has_a_header_and_empty_unknowns() {
     let mut odd = row("bloom", 10.0, None);
     odd.keys = "a, \"b\"".to_owned();
-    let expected = "filter,spec,keys,key_count,bits_per_key_asked,bits_per_key,build_ns_per_key,queries,query_count,\
-                    empty_count,fpr,predicted_fpr,false_negatives,ns_per_query,ns_per_query_batched,memory_floor_ns,\
-                    seed,note\n\
-                    bloom,bloom,\"a, \"\"b\"\"\",1000,10.0,9.75,21.5,uniform:5k:32,5000,5000,,,0,60.25,12.5,30.0,7,\n";
+    let expected = "filter,spec,keys,key_count,bits_per_key_asked,bits_per_key,build_ns_per_key,\
+                    build_ns_per_key_low,build_ns_per_key_high,queries,query_count,empty_count,fpr,predicted_fpr,\
+                    false_negatives,ns_per_query,ns_per_query_low,ns_per_query_high,ns_per_query_batched,\
+                    ns_per_query_batched_low,ns_per_query_batched_high,memory_floor_ns,seed,note\n\
+                    bloom,bloom,\"a, \"\"b\"\"\",1000,10.0,9.75,21.5,21.0,24.0,uniform:5k:32,5000,5000,,,0,60.25,60.0,62.0,\
+                    12.5,12.25,13.0,30.0,7,\n";
     assert_eq!(to_csv(&[odd]), expected);
 }
 
 #[test]
 fn table_columns_line_up() {
     let expected = "\
-filter                keys        queries        asked  bits/key  build ns/key  empty     rate  missed  ns/query  batched  floor
-grafite               uniform:1k  uniform:5k:32     10      9.75          21.5   5000   0.1234       0      60.2     12.5   30.0
-grafite               uniform:1k  uniform:5k:32     14     13.75          21.5   5000  7.80e-4       0      60.2     12.5   30.0
-prefix_bloom:bits=44  uniform:1k  uniform:5k:32     10      9.75          21.5   5000        0       0      60.2     12.5   30.0
-bloom                 uniform:1k  uniform:5k:32     10      9.75          21.5   5000        -       0      60.2     12.5   30.0
+filter                keys        queries        asked  bits/key  build ns/key  empty     rate  missed  ns/query  spread  batched  floor
+grafite               uniform:1k  uniform:5k:32     10      9.75          21.5   5000   0.1234       0      60.2     3 %     12.5   30.0
+grafite               uniform:1k  uniform:5k:32     14     13.75          21.5   5000  7.80e-4       0      60.2     3 %     12.5   30.0
+prefix_bloom:bits=44  uniform:1k  uniform:5k:32     10      9.75          21.5   5000        0       0      60.2     3 %     12.5   30.0
+bloom                 uniform:1k  uniform:5k:32     10      9.75          21.5   5000        -       0      60.2     3 %     12.5   30.0
 ";
     assert_eq!(to_table(&rows()), expected);
 }
@@ -183,6 +193,19 @@ fn filters_that_do_not_fit_are_rows() {
     let page = to_html("t", &provenance(), &outcomes());
     let line = page.lines().find(|line| line.contains("data-spec=\"surf\"")).expect("a row");
     assert!(line.contains("does not fit: needs 35.06 bits per key"), "{line}");
+}
+
+#[test]
+fn times_are_drawn_with_the_middle_half_of_their_rounds() {
+    let page = to_html("t", &provenance(), &measured(vec![row("surf", 14.0, Some(0.1))]));
+    assert_eq!(page.matches("class=\"whisker\"").count(), 3, "one query, in a batch, and build: {page}");
+    let figure = page.split("data-field=\"ns_per_query\"").nth(1).expect("a figure");
+    assert!(figure.contains("surf: middle half of the rounds 60.0 to 62.0"), "{figure}");
+    let whisker = figure.split("class=\"whisker\"").nth(1).expect("it is drawn");
+    let (from, to) = (numbers(whisker, "x1=\"")[0], numbers(whisker, "x2=\"")[0]);
+    let dot = numbers(whisker, "cx=\"")[0];
+    assert!(from < dot && dot < to, "{from} to {to} around {dot}");
+    assert!(page.contains("<td data-value=\"0.0331"), "the share of the spread stands in the table: {page}");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! keys before it is kept. For keys 0, 10, 20 and `correlated` with degree 4, a candidate may be [13, 15], which
 //! is kept, or [18, 21], which is drawn again. Candidates are drawn with repetition.
 //!
-//! Guarantee: ranges are as promised, or there is an error that says how many were found; the number of attempts is
-//! bounded by [`FIRST_ATTEMPTS`] and [`ATTEMPTS_PER_RANGE`]. Cost: one binary search an attempt.
+//! Guarantee: ranges are as promised, and where too few are found there is an error that says how many were, or, to a caller
+//! that wants what there is, fewer ranges; the number of attempts is bounded by [`FIRST_ATTEMPTS`] and
+//! [`ATTEMPTS_PER_RANGE`]. Cost: one binary search an attempt.
 
 mod bytes;
 mod candidate;
@@ -66,21 +67,35 @@ trait Space {
     fn keep(&self, candidate: &Self::Candidate, found: &mut Self::Found);
 }
 
-/// Carries out [`QuerySource::workload`].
-pub(crate) fn draw_workload(source: &QuerySource, keys: Keys, seed: u64) -> Result<Workload> {
+/// What becomes of a request that too few ranges are found for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TooFew {
+    /// An error.
+    Refuse,
+    /// The ranges that were found.
+    Keep,
+}
+
+/// Carries out [`QuerySource::workload`] and [`QuerySource::workload_of_found`].
+pub(crate) fn draw_workload(
+    source: &QuerySource,
+    keys: Keys,
+    seed: u64,
+    too_few: TooFew,
+) -> Result<Workload> {
     let mut rng = Rng::with_stream(seed, QUERY_STREAM);
     match keys {
         Keys::U64(keys) => {
             let (inserted, held_out) = hold_out_integers(keys, source.kept, &mut rng)?;
             let counts = [inserted.len(), held_out.len()];
-            let found = draw(source, &IntegerSpace::new(&inserted, &held_out), counts, &mut rng)?;
+            let found = draw(source, &IntegerSpace::new(&inserted, &held_out), counts, &mut rng, too_few)?;
             let queries = Queries::U64(found);
             Ok(Workload { inserted: Keys::U64(inserted), held_out: Keys::U64(held_out), queries })
         }
         Keys::Bytes(keys) => {
             let (inserted, held_out) = hold_out_bytes(keys, source.kept, &mut rng)?;
             let counts = [inserted.len(), held_out.len()];
-            let found = draw(source, &ByteSpace::new(&inserted, &held_out), counts, &mut rng)?;
+            let found = draw(source, &ByteSpace::new(&inserted, &held_out), counts, &mut rng, too_few)?;
             let queries = Queries::Bytes(found);
             Ok(Workload { inserted: Keys::Bytes(inserted), held_out: Keys::Bytes(held_out), queries })
         }
@@ -88,13 +103,22 @@ pub(crate) fn draw_workload(source: &QuerySource, keys: Keys, seed: u64) -> Resu
 }
 
 /// Draws candidates until `source.count` of them are as promised. `counts`: inserted and taken-out keys.
-fn draw<S: Space>(source: &QuerySource, space: &S, counts: [usize; 2], rng: &mut Rng) -> Result<S::Found> {
+fn draw<S: Space>(
+    source: &QuerySource,
+    space: &S,
+    counts: [usize; 2],
+    rng: &mut Rng,
+    too_few: TooFew,
+) -> Result<S::Found> {
     let dice = Dice::new(source, counts)?;
     let (mut found, mut candidate) = (S::Found::default(), S::Candidate::default());
     let (mut kept, mut attempts) = (0, 0_u64);
     while kept < source.count {
         if attempts > FIRST_ATTEMPTS + ATTEMPTS_PER_RANGE * kept as u64 {
-            return Err(too_few(source, kept, attempts));
+            match too_few {
+                TooFew::Refuse => return Err(refusal(source, kept, attempts)),
+                TooFew::Keep => break,
+            }
         }
         attempts += 1;
         let drawn = dice.roll(kept, space, rng, &mut candidate);
@@ -114,7 +138,7 @@ fn is_as_promised<S: Space>(want: Want, space: &S, candidate: &S::Candidate) -> 
     }
 }
 
-fn too_few(source: &QuerySource, kept: usize, attempts: u64) -> Error {
+fn refusal(source: &QuerySource, kept: usize, attempts: u64) -> Error {
     let (what, remedy) = match source.want {
         Want::Empty => ("empty", "ask for shorter ranges, another kind, or `:any`"),
         Want::Hit => ("non-empty", "ask for longer ranges, another kind, or `:any`"),

@@ -30,7 +30,7 @@ use std::fmt;
 
 use lacuna_base::Result;
 
-use crate::draw::draw_workload;
+use crate::draw::{TooFew, draw_workload};
 use crate::numbers::with_commas;
 use crate::{Keys, Lengths, Workload};
 
@@ -145,7 +145,21 @@ impl QuerySource {
     /// `InvalidInput` when the kind needs more keys than there are, or when too few ranges can be found that are as
     /// promised; the message then says how many were.
     pub fn workload(&self, keys: Keys, seed: u64) -> Result<Workload> {
-        draw_workload(self, keys, seed).map_err(|error| error.with_context(format!("queries `{self}`")))
+        self.draw(keys, seed, TooFew::Refuse)
+    }
+
+    /// As [`workload`](Self::workload), but with fewer queries, or none, where fewer are found: for a sample, which may be small.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` when the kind needs more keys than there are.
+    pub fn workload_of_found(&self, keys: Keys, seed: u64) -> Result<Workload> {
+        self.draw(keys, seed, TooFew::Keep)
+    }
+
+    fn draw(&self, keys: Keys, seed: u64, too_few: TooFew) -> Result<Workload> {
+        draw_workload(self, keys, seed, too_few)
+            .map_err(|error| error.with_context(format!("queries `{self}`")))
     }
 
     /// Two lines for a person: how many of what, and how they are drawn.

@@ -204,6 +204,27 @@ fn impossible_requests_say_how_many_were_found() {
 }
 
 #[test]
+fn a_request_for_what_is_found_gets_fewer() {
+    let gaps = |keys: u64| Keys::U64((0..keys).filter(|key| key % 5_000 != 4_999).collect());
+    for (text, keys, is_some) in [("points:1k", gaps(4_999), false), ("points:1k", gaps(100_000), true)] {
+        let asked = parsed(text);
+        assert!(asked.workload(keys.clone(), 1).is_err(), "{text}, seed 1");
+        let found = asked.workload_of_found(keys.clone(), 1).unwrap();
+        let count = found.queries.len();
+        assert!(found.inserted == keys && (count > 0) == is_some && count < 1_000, "{count}, seed 1");
+        assert_eq!(count_empty(&keys, &found.queries), count, "seed 1");
+    }
+    let enough = parsed("points:50");
+    let keys = integers(12);
+    assert_eq!(
+        enough.workload_of_found(keys.clone(), 1).unwrap(),
+        enough.workload(keys, 1).unwrap(),
+        "seed 1"
+    );
+    assert!(parsed("correlated:10:1:1").workload_of_found(Keys::U64(vec![]), 1).is_err());
+}
+
+#[test]
 fn extreme_key_sets_work() {
     for keys in [vec![], vec![0], vec![u64::MAX], vec![0, u64::MAX]] {
         for set in [Keys::U64(keys.clone()), Keys::Bytes(to_be_bytes(&keys))] {

@@ -1,4 +1,5 @@
-//! What a hit costs beside a bare `GET` of the same value, on one connection each, with as many under way.
+//! What a hit costs: beside a bare `GET` of the same value, on one connection each, with as many under way; and in the memory of this
+//! process, which no request leaves.
 //!
 //! The store is a value in memory, because a hit does not ask the store.
 
@@ -8,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use lacuna_base::{Error, Result};
 use lacuna_cache::redis::RedisCache;
+use lacuna_cache::sql::{DomainType, Options, Schema};
 use lacuna_cache::{RangeCache, Servers};
-use lacuna_cache_protocol::embedded::{SingleProcess, SteadyClock};
-use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
+use lacuna_cache_protocol::embedded::{MemoryCache, SingleProcess, SteadyClock};
+use lacuna_cache_protocol::ports::{Answer, CacheServer, DataStore, Reply};
 use lacuna_cache_protocol::{
     Application, Config, Epoch, Interval, Policy, Query, RangeId, Rows, StoreCall, StoreReply, StoreState,
     Value,
@@ -20,10 +22,17 @@ use redis::AsyncCommands as _;
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinSet;
 
+use crate::cache_bench::bare::Bare;
+use crate::cache_bench::records::{COLUMNS, table_name};
+use crate::cache_bench::servers::folder;
 use crate::cache_bench::system::{connect, failed};
 
 /// Bytes of the value: a scan of five rows.
 const VALUE_BYTES: usize = 5_000;
+/// Bytes that a cache in memory may have.
+const CACHE_BYTES: usize = 1 << 20;
+/// Records of the table, five of which are read.
+const RECORDS: u64 = 100;
 /// Requests under way.
 const CLIENTS: usize = 16;
 /// Rounds, each of which measures both.
@@ -46,6 +55,17 @@ pub(super) struct Hits {
     pub(super) trips: f64,
     /// Reads that were not hits: a client does not wait longer than a quarter of a second for a cache server.
     pub(super) misses: u64,
+}
+
+/// The result of all rounds in the memory of this process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MemoryHits {
+    /// Median of a round.
+    pub(super) hit: Duration,
+    /// Reads that were not hits.
+    pub(super) misses: u64,
+    /// Median of a round of reads through a table, which makes rows of what the cache has.
+    pub(super) rows: Duration,
 }
 
 /// A store that has one value everywhere.
@@ -84,16 +104,10 @@ impl Application for ReadOnly {
 
 /// Measures both in turn; `requests` each a round.
 pub(super) async fn measure(server: &Redis, requests: usize) -> Result<Hits> {
-    let value = Value::new(&vec![b'v'; VALUE_BYTES]);
-    let cache = open(server, value.clone())?;
-    let query = Query::all(0, Interval::closed(18.into(), 22.into()).expect("18 <= 22"));
+    let cache = open(Arc::new(RedisCache::new(&server.url(), "hit")?))?;
+    let query = warm(&cache).await?;
     let mut connection = connect(&[server.url()]).await?.remove(0);
-    connection.set::<_, _, ()>(KEY, value.as_bytes()).await.map_err(|error| failed(&error))?;
-    // The owner answers before the value is installed: until then reads go to it.
-    while cache.counts().hits == 0 {
-        cache.read(query.clone()).await?;
-        tokio::time::sleep(PAUSE).await;
-    }
+    connection.set::<_, _, ()>(KEY, value().as_bytes()).await.map_err(|error| failed(&error))?;
     let before = cache.counts();
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
@@ -119,10 +133,78 @@ pub(super) async fn measure(server: &Redis, requests: usize) -> Result<Hits> {
     })
 }
 
-fn open(server: &Redis, value: Value) -> Result<RangeCache> {
+/// Measures hits in the memory of this process, one after the other; `requests` each a round.
+pub(super) async fn in_memory(requests: usize) -> Result<MemoryHits> {
+    let cache = open(Arc::new(MemoryCache::new(CACHE_BYTES)))?;
+    let query = &warm(&cache).await?;
+    let (before, asked) = (cache.counts(), &cache);
+    let read = || async move { ensure(asked.read(query.clone()).await?.as_bytes().len() == VALUE_BYTES) };
+    let hit = middle_round(requests, read).await?;
+    let after = cache.counts();
+    cache.stop().await?;
+    let misses = (after.reads - before.reads) - (after.hits - before.hits);
+    Ok(MemoryHits { hit, misses, rows: rows_in_memory(requests).await? })
+}
+
+/// The same through a table: five rows of ten columns.
+async fn rows_in_memory(requests: usize) -> Result<Duration> {
+    let folder = folder()?;
+    let url = format!("sqlite:{}", folder.path().join("hit.db").display());
+    let bare = Bare::open(&url, 1).await?;
+    bare.load(0, 0, RECORDS, COLUMNS).await?;
+    bare.close().await;
+    let cache = Options::new(&url).with_cache_bytes(CACHE_BYTES).open().await?;
+    let schema = Schema::new(&table_name(0), "id").with_domain("id", DomainType::Integer);
+    let table = &cache.table(schema).await?;
+    let read = || async move { ensure(table.get("id", 18_i64..=22).await?.len() == 5) };
+    while table.counts().hits == 0 {
+        read().await?;
+        tokio::time::sleep(PAUSE).await;
+    }
+    let rows = middle_round(requests, read).await?;
+    cache.stop().await?;
+    Ok(rows)
+}
+
+/// The median of rounds of `requests` reads, one after the other.
+async fn middle_round<F>(requests: usize, read: impl Fn() -> F) -> Result<Duration>
+where
+    F: Future<Output = Result<()>>,
+{
+    let mut rounds = Vec::new();
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        for _ in 0..requests {
+            read().await?;
+        }
+        rounds.push(start.elapsed());
+    }
+    rounds.sort_unstable();
+    Ok(rounds[ROUNDS / 2])
+}
+
+fn ensure(is_right: bool) -> Result<()> {
+    if is_right { Ok(()) } else { Err(Error::corrupt("a hit brings another value")) }
+}
+
+fn value() -> Value {
+    Value::new(&vec![b'v'; VALUE_BYTES])
+}
+
+/// Reads until the value is in the cache. The owner answers before that: until then reads go to it.
+async fn warm(cache: &RangeCache) -> Result<Query> {
+    let query = Query::all(0, Interval::closed(18.into(), 22.into()).expect("18 <= 22"));
+    while cache.counts().hits == 0 {
+        cache.read(query.clone()).await?;
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(query)
+}
+
+fn open(cache: Arc<dyn CacheServer>) -> Result<RangeCache> {
     let servers = Servers {
-        caches: vec![Arc::new(RedisCache::new(&server.url(), "hit")?)],
-        store: Arc::new(OneValue(value)),
+        caches: vec![cache],
+        store: Arc::new(OneValue(value())),
         logs: Vec::new(),
         coordinator: Arc::new(SingleProcess::above(Epoch(0), 1)),
         clock: Arc::new(SteadyClock::new()),
@@ -135,9 +217,7 @@ async fn hits(cache: &RangeCache, query: &Query, requests: usize) -> Result<Dura
         let (cache, query) = (cache.clone(), query.clone());
         async move {
             for _ in 0..requests / CLIENTS {
-                if cache.read(query.clone()).await?.as_bytes().len() != VALUE_BYTES {
-                    return Err(Error::corrupt("a hit brings another value"));
-                }
+                ensure(cache.read(query.clone()).await?.as_bytes().len() == VALUE_BYTES)?;
             }
             Ok(())
         }

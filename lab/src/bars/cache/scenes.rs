@@ -7,34 +7,36 @@ use lacuna_cache_protocol::Policy;
 
 use super::{Bar, Effort, Limit};
 use crate::cache_bench::row::Row;
-use crate::cache_bench::run::Bench;
+use crate::cache_bench::run::{Bench, Turns};
 use crate::cache_bench::setup::{Setup, StoreKind, System};
 
-const AROUND: System = System::Lacuna(Policy::WriteAround);
-const THROUGH: System = System::Lacuna(Policy::WriteThrough);
-const BACK: System = System::Lacuna(Policy::WriteBack);
+pub(super) const AROUND: System = System::Lacuna(Policy::WriteAround);
+pub(super) const THROUGH: System = System::Lacuna(Policy::WriteThrough);
+pub(super) const BACK: System = System::Lacuna(Policy::WriteBack);
+/// How long each run is, unless a time or a number of operations is asked for.
+const TIME: Duration = Duration::from_secs(60);
 /// The store's delay where there is one.
 const DELAY: Duration = Duration::from_millis(5);
 /// Turns of each of two setups that are compared: an odd number, whose median is one of them. A turn is short beside
 /// the minutes within which a shared machine becomes faster or slower.
-const TURNS: u32 = 31;
+pub(super) const TURNS: u32 = 31;
 /// Clients where the servers' bandwidth is what counts. Of `n` servers that are asked equally often one is idle for a
 /// share of `(n - 1) / (clients + n - 1)` of the time, by chance alone: with this number, 8 servers do at most 3.82
 /// times what 2 do.
 pub(crate) const MANY_CLIENTS: usize = 128;
 
 /// Runs on behalf of bars.
-struct Stage<'a> {
-    bench: &'a mut Bench,
-    effort: &'a Effort,
-    say: &'a mut dyn FnMut(String),
+pub(super) struct Stage<'a> {
+    pub(super) bench: &'a mut Bench,
+    pub(super) effort: &'a Effort,
+    pub(super) say: &'a mut dyn FnMut(String),
 }
 
 impl Stage<'_> {
-    fn setup(&self, system: System, scan_percent: u64) -> Setup {
+    pub(super) fn setup(&self, system: System, scan_percent: u64) -> Setup {
         Setup {
             records: self.effort.records,
-            length: self.effort.length,
+            length: self.effort.length_or(TIME),
             seed: self.effort.seed,
             scan_percent,
             ..Setup::new(system, StoreKind::Postgres)
@@ -45,13 +47,29 @@ impl Stage<'_> {
         self.bench.measure(setup, self.say)
     }
 
+    /// Setups by turns.
+    pub(super) fn in_turn<const N: usize>(&mut self, setups: [Setup; N], turns: u32) -> Result<Turns<N>> {
+        self.bench.measure_in_turn(setups, turns, self.say)
+    }
+
     /// The throughput of the first over that of the second, by turns.
     fn compare(&mut self, name: &str, setups: [Setup; 2], limit: Limit) -> Result<Bar> {
-        let pair = self.bench.measure_in_turn(setups, TURNS, self.say)?;
-        let [row, than] = &pair.rows;
-        let ratio = if is_right(row) && is_right(than) { pair.ratio } else { f64::NAN };
-        Ok(Bar::number(name, throughput(row), throughput(than), ratio, limit))
+        Ok(by_turns(name, &self.in_turn(setups, TURNS)?, [0, 1], limit))
     }
+}
+
+/// The throughput of one setup over that of another, by turns; a row with an anomaly or a lost update fails.
+pub(super) fn by_turns<const N: usize>(
+    name: impl Into<String>,
+    turns: &Turns<N>,
+    [one, other]: [usize; 2],
+    limit: Limit,
+) -> Bar {
+    let (row, than, [least, median, greatest]) =
+        (&turns.rows[one], &turns.rows[other], turns.ratios(one, other));
+    let ratio = if is_right(row) && is_right(than) { median } else { f64::NAN };
+    let value = format!("{}; {least:.2} to {greatest:.2} times by turn", throughput(row));
+    Bar::number(name, value, format!("{}: {}", than.setup.system.name(), throughput(than)), ratio, limit)
 }
 
 fn is_right(row: &Row) -> bool {

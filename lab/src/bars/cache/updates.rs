@@ -1,7 +1,7 @@
 //! Updates of single rows that many large results show: ten results of 900 rows, 800 of which are in all of them.
 //!
 //! What counts is that a write changes its row in each result and not the results. Afterwards every result must show
-//! what the store has.
+//! what the store has. Over PostgreSQL the multixacts are counted that the same updates use: a server that runs out of them stops.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use lacuna_base::{Error, Result};
 use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache::sql::{DomainType, Options, Policy, Schema, SqlValue, Table};
-use lacuna_testkit::servers::{MariaDb, Redis};
+use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
 use lacuna_workload::Rng;
+use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
 
 use super::{Bar, Effort, Limit};
@@ -30,8 +31,10 @@ const UPDATES: u64 = 800;
 const ROUNDS: usize = 5;
 /// Between two reads that wait for a result to be there.
 const PAUSE: Duration = Duration::from_millis(5);
+/// The number of the next multixact, as the last checkpoint has it.
+const NEXT_MULTIXACT: &str = "SELECT next_multixact_id::text::bigint FROM pg_control_checkpoint()";
 
-/// How fast updates are, by policy.
+/// How fast updates are, by policy, and the multixacts that they use.
 pub(super) fn updates(_: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
     let absent = |what: &str| Error::unavailable(format!("{what} is not installed"));
     let store = MariaDb::durable().ok_or_else(|| absent("mariadb-server"))?;
@@ -41,7 +44,7 @@ pub(super) fn updates(_: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String
     let mut bars = Vec::new();
     for (name, policy) in policies {
         say(format!("updates under ten results, write-{name}"));
-        let options = options(&store, &servers, name, policy)?;
+        let options = options(&store.url(), &servers, name, policy)?;
         let (runtime, url) = (runtime()?, store.url());
         let seen = until_interrupted(&runtime, measure(&url, options, effort.seed))?;
         bars.push(Bar::number(
@@ -54,12 +57,47 @@ pub(super) fn updates(_: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String
             Limit::AtLeast(1_000.0),
         ));
     }
+    let store = Postgres::durable().ok_or_else(|| absent("postgresql"))?;
+    say("multixacts of updates".to_owned());
+    let options = options(&store.url(), &servers, "multixacts", Policy::WriteThrough)?;
+    bars.push(until_interrupted(&runtime()?, multixacts(&store.url(), options, effort.seed))?);
     Ok(bars)
 }
 
-fn options(store: &MariaDb, servers: &[Redis], namespace: &str, policy: Policy) -> Result<Options> {
+/// The multixacts that PostgreSQL uses for updates of which each is a transaction of its own.
+async fn multixacts(url: &str, options: Options, seed: u64) -> Result<Bar> {
+    let before = next_multixact(url).await?;
+    let seen = measure(url, options, seed).await?;
+    let used = next_multixact(url).await? - before;
+    let updates = ROUNDS as u64 * UPDATES;
+    let a_thousand = used as f64 * 1_000.0 / updates as f64;
+    Ok(Bar::number(
+        format!("multixacts of PostgreSQL for 1,000 of these updates, {TASKS} at a time, write-through"),
+        format!("{used} multixacts"),
+        format!(
+            "{updates} updates, {:.0} a second, {} of {RESULTS} results differ",
+            seen.a_second, seen.wrong
+        ),
+        if seen.wrong == 0 { a_thousand } else { f64::NAN },
+        Limit::AtMost(1.0),
+    ))
+}
+
+async fn next_multixact(url: &str) -> Result<i64> {
+    asked(url).await.map_err(|error| {
+        Error::unavailable(format!("the next multixact cannot be read: {error}")).with_source(error)
+    })
+}
+
+async fn asked(url: &str) -> sqlx::Result<i64> {
+    let mut connection = PgConnection::connect(url).await?;
+    sqlx::raw_sql("CHECKPOINT").execute(&mut connection).await?;
+    sqlx::query_scalar(NEXT_MULTIXACT).fetch_one(&mut connection).await
+}
+
+fn options(url: &str, servers: &[Redis], namespace: &str, policy: Policy) -> Result<Options> {
     let cache = RedisCache::new(&servers[0].url(), namespace)?;
-    let mut options = Options::new(store.url()).with_policy(policy).with_cache_server(Arc::new(cache));
+    let mut options = Options::new(url).with_policy(policy).with_cache_server(Arc::new(cache));
     for server in servers[1..].iter().filter(|_| policy == Policy::WriteBack) {
         options = options.with_log_server(Arc::new(RedisLog::new(&server.url(), namespace)?));
     }

@@ -1,11 +1,14 @@
 //! Filters built for a contest, and the ways to ask them.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use lacuna_base::{
     AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Result, Sample, Sealed, SortedKeys, U64Range,
 };
 use lacuna_bench::harness::{MemoryFloor, Rounds, TaskId, batched, dependent, independent, predicted};
+
+use crate::bars::bar::Bar;
 
 /// A spec with its plan.
 #[derive(Debug)]
@@ -29,13 +32,25 @@ impl PlannedFilter {
         self
     }
 
+    /// Lets a build take `threads` threads.
+    #[must_use]
+    pub(super) fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.plan = self.plan.with_threads(threads);
+        self
+    }
+
     pub(super) fn name(&self) -> String {
         self.spec.name()
     }
 
     /// From the sorted slice to sealed bytes, the check of the order included.
     pub(super) fn build(&self, keys: &[u64]) -> Result<Sealed> {
-        self.spec.build(SortedKeys::integers(keys)?, &self.plan)
+        self.build_from(SortedKeys::integers(keys)?)
+    }
+
+    /// From keys whose order was checked to sealed bytes.
+    pub(super) fn build_from(&self, keys: SortedKeys<'_, u64>) -> Result<Sealed> {
+        self.spec.build(keys, &self.plan)
     }
 
     pub(super) fn open(&self, keys: &[u64]) -> Result<Box<DynFilter<u64>>> {
@@ -64,15 +79,61 @@ pub(super) fn add_questions<'a>(
     filter: &'a DynFilter<u64>,
     pool: &'a [U64Range],
 ) -> Asked {
-    let one = |range| filter.may_contain_range(range);
+    let one = |range: U64Range| filter.may_contain_range(range);
+    add_asked(rounds, name, filter, pool, one)
+}
+
+/// As [`add_questions`] for ranges of one key each, asked as users ask for a key.
+pub(super) fn add_points<'a>(
+    rounds: &mut Rounds<'a>,
+    name: &str,
+    filter: &'a DynFilter<u64>,
+    pool: &'a [U64Range],
+) -> Asked {
+    let one = |point: U64Range| filter.may_contain(point.lo());
+    add_asked(rounds, name, filter, pool, one)
+}
+
+fn add_asked<'a>(
+    rounds: &mut Rounds<'a>,
+    name: &str,
+    filter: &'a DynFilter<u64>,
+    pool: &'a [U64Range],
+    one: impl Fn(U64Range) -> bool + Copy + 'a,
+) -> Asked {
     let many = |ranges: &[U64Range], answers: &mut [bool]| filter.may_contain_ranges(ranges, answers);
-    let steps = pool.len();
-    Asked {
-        dependent: rounds.add_serial(format!("{name} single"), steps, move || dependent(pool, 1, one)),
-        predicted: rounds.add(format!("{name} predicted"), steps, move || predicted(pool, 1, one)),
-        independent: rounds.add(format!("{name} independent"), steps, move || independent(pool, 1, one)),
-        batched: rounds.add(format!("{name} batched"), steps, move || batched(pool, 1, many)),
-    }
+    let [dependent, predicted, independent] = add_one_by_one(rounds, name, pool, one);
+    let batched = rounds.add(format!("{name} batched"), pool.len(), move || batched(pool, 1, many));
+    Asked { dependent, predicted, independent, batched }
+}
+
+/// Adds the ways to ask one question at a time: single, predicted, independent.
+pub(super) fn add_one_by_one<'a>(
+    rounds: &mut Rounds<'a>,
+    name: &str,
+    pool: &'a [U64Range],
+    one: impl Fn(U64Range) -> bool + Copy + 'a,
+) -> [TaskId; 3] {
+    [
+        rounds.add_serial(format!("{name} single"), pool.len(), move || dependent(pool, 1, one)),
+        rounds.add(format!("{name} predicted"), pool.len(), move || predicted(pool, 1, one)),
+        rounds.add(format!("{name} independent"), pool.len(), move || independent(pool, 1, one)),
+    ]
+}
+
+/// Runs of [`in_runs`].
+const RUNS: usize = 3;
+
+/// Measures the same bars several times, with the number of the run, and takes the middle one of each.
+pub(super) fn in_runs(measure: impl FnMut(usize) -> Result<Vec<Bar>>) -> Result<Vec<Bar>> {
+    let runs = (1..=RUNS).map(measure).collect::<Result<Vec<_>>>()?;
+    let of = |bar: usize| runs.iter().map(|bars| bars[bar].clone()).collect::<Vec<_>>();
+    Ok((0..runs[0].len()).map(|bar| Bar::middle_of(of(bar))).collect())
+}
+
+/// How many of `ranges` are "maybe".
+pub(super) fn maybes(filter: &DynFilter<u64>, ranges: &[U64Range]) -> u64 {
+    batched(ranges, 1, |ranges, answers| filter.may_contain_ranges(ranges, answers)) as u64
 }
 
 /// Adds the memory floor of a filter of `bytes`.

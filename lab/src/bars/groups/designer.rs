@@ -58,7 +58,7 @@ fn time_bar(setting: &Setting, keys: &[u64], queries: &str) -> Result<Bar> {
 }
 
 /// The designer beside the best family; costs of questions by its own constants.
-fn grid_bars(setting: &Setting, progress: &Progress) -> Result<[Bar; 2]> {
+fn grid_bars(setting: &Setting, progress: &Progress) -> Result<[Bar; 4]> {
     let (key_count, seed) = (setting.rate_keys(), setting.seed);
     let scale = Scale { key_count, query_count: SAMPLED, seed, clock: Clock::Counted };
     let mut outcomes: Vec<Outcome> = Vec::new();
@@ -66,7 +66,7 @@ fn grid_bars(setting: &Setting, progress: &Progress) -> Result<[Bar; 2]> {
         progress.say(format!("designer: {cell}"));
         outcomes.extend(run_cell(cell, scale)?);
     }
-    let Summary { cells, close, worst } = Summary::of(&outcomes);
+    let Summary { cells, close, worst, change } = Summary::of(&outcomes);
     let near = Bar::number(
         format!("within 10 % and 5 ns of the best family, of {cells} cells"),
         format!("{:.1} %", close * 100.0),
@@ -81,5 +81,19 @@ fn grid_bars(setting: &Setting, progress: &Progress) -> Result<[Bar; 2]> {
         worst / 1.5,
         AtMost(1.0),
     );
-    Ok([near, far])
+    let worse = Bar::number(
+        format!("the worst of {cells} cells beside auto without ribbon and segments"),
+        format!("{:.2} times, {} cells worse", change.most, change.worse),
+        "no cell worse".to_owned(),
+        change.most,
+        AtMost(1.0),
+    );
+    let median = Bar::number(
+        format!("the median cost of {cells} cells beside auto without ribbon and segments"),
+        format!("{:.2} times, {:.2} in the median cell", change.of_median, change.median),
+        "0.75 times".to_owned(),
+        change.of_median / 0.75,
+        AtMost(1.0),
+    );
+    Ok([near, far, worse, median])
 }

@@ -3,14 +3,16 @@
 //! Both get the same number of bits (to the next 64), the same number of hashes a key, and the same 64-bit hash of each
 //! key, computed within the timed loop: `fastbloom` takes it through `insert_hash` and `contains_hash`. Ours is asked
 //! through `may_contain` of the erased filter, a trait object, as users of `open` have it; the peer is a type whose
-//! question is compiled into the loop. Our build contains the order check, the checksum and the envelope.
+//! question is compiled into the loop. The peer has no way to ask for many keys at once, so that our batches stand beside its
+//! independent questions. Our build contains the order check, the checksum and the envelope. Each bar is the middle of three
+//! runs. `docs/design/bloom.md` says why this peer, and what was tried.
 
 use fastbloom::BloomFilter;
 use lacuna_base::hash::IntegerHasher;
 use lacuna_base::{Budget, DynFilter, Result, U64Range};
-use lacuna_bench::harness::{Rounds, TaskId, dependent, independent, predicted};
+use lacuna_bench::harness::{Rounds, TaskId};
 
-use super::contest::{PlannedFilter, points};
+use super::contest::{PlannedFilter, add_one_by_one, add_points, in_runs, points};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtMost;
 use crate::bars::setting::Setting;
@@ -25,18 +27,26 @@ const MAX: f64 = 1.0;
 pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     progress.say("peer-bloom: drawing keys and queries");
     let keys = setting.keys(&format!("uniform:{}", setting.speed_keys()))?;
-    let absent = points(&setting.ranges(&format!("points:{}", setting.questions()), &keys)?);
-    let present = points(&setting.ranges(&format!("points:{}:hit", setting.questions()), &keys)?);
+    let pool = |law: &str| -> Result<_> { Ok(points(&setting.ranges(law, &keys)?)) };
+    let count = setting.questions();
+    let pools =
+        [("absent", pool(&format!("points:{count}"))?), ("present", pool(&format!("points:{count}:hit"))?)];
     let mut bars = Vec::new();
     for (bits, hash_count) in BUDGETS {
         let ours = PlannedFilter::try_new(&format!("bloom:k={hash_count}"), bits, setting.seed)?;
         let theirs = Peer::new(bits, hash_count, keys.len(), setting.seed);
-        progress.say(format!("peer-bloom: building filters of {bits} bits"));
-        let filters = (ours.open(&keys)?, theirs.build(&keys));
-        let contest = Contest { setting, bits, ours: &*filters.0, peer: &theirs, theirs: &filters.1 };
-        bars.extend(contest.query_bars(progress, "absent", &absent));
-        bars.extend(contest.query_bars(progress, "present", &present));
-        bars.push(build_bar(setting, progress, bits, &keys, &ours, &theirs));
+        bars.extend(in_runs(|run| {
+            let say = |step: &str| progress.say(format!("peer-bloom: {bits} bits, run {run}: {step}"));
+            say("building filters");
+            let filters = (ours.open(&keys)?, theirs.build(&keys));
+            let contest = Contest { setting, bits, ours: &*filters.0, peer: &theirs, theirs: &filters.1 };
+            let mut bars = Vec::new();
+            for (kind, pool) in &pools {
+                bars.extend(contest.query_bars(&say, kind, pool));
+            }
+            bars.push(build_bar(setting, &say, bits, &keys, &ours, &theirs));
+            Ok(bars)
+        })?);
     }
     Ok(bars)
 }
@@ -80,44 +90,28 @@ struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    fn query_bars(&self, progress: &Progress, kind: &str, pool: &[U64Range]) -> [Bar; 3] {
+    fn query_bars(&self, say: &dyn Fn(&str), kind: &str, pool: &[U64Range]) -> [Bar; 4] {
         let mut rounds = Rounds::new();
-        let filter = self.ours;
-        let ours =
-            add_ways(&mut rounds, "bloom", pool, move |point: U64Range| filter.may_contain(point.lo()));
-        let theirs = add_ways(&mut rounds, "fastbloom", pool, self.peer.question(self.theirs));
+        let ours = add_points(&mut rounds, "bloom", self.ours, pool);
+        let [single, predicted, independent] =
+            add_one_by_one(&mut rounds, "fastbloom", pool, self.peer.question(self.theirs));
         let (bits, of) = (self.bits, self.setting.query_rounds());
-        let timings = rounds.run(of, &mut |round| {
-            progress.say(format!("peer-bloom: {kind} keys at {bits} bits, round {round} of {of}"));
-        });
+        let timings = rounds.run(of, &mut |round| say(&format!("{kind} keys, round {round} of {of}")));
         let bar = |way: &str, tasks: [TaskId; 2]| {
             Bar::times_longer(format!("bloom {way}, {kind}, {bits} bits"), &timings, tasks, AtMost(MAX))
         };
         [
-            bar("single", [ours[0], theirs[0]]),
-            bar("predicted", [ours[1], theirs[1]]),
-            bar("independent", [ours[2], theirs[2]]),
+            bar("single", [ours.dependent, single]),
+            bar("predicted", [ours.predicted, predicted]),
+            bar("independent", [ours.independent, independent]),
+            bar("batched", [ours.batched, independent]),
         ]
     }
 }
 
-/// Adds the ways to ask one key at a time: single, predicted, independent.
-fn add_ways<'a>(
-    rounds: &mut Rounds<'a>,
-    name: &str,
-    pool: &'a [U64Range],
-    one: impl Fn(U64Range) -> bool + Copy + 'a,
-) -> [TaskId; 3] {
-    [
-        rounds.add_serial(format!("{name} single"), pool.len(), move || dependent(pool, 1, one)),
-        rounds.add(format!("{name} predicted"), pool.len(), move || predicted(pool, 1, one)),
-        rounds.add(format!("{name} independent"), pool.len(), move || independent(pool, 1, one)),
-    ]
-}
-
 fn build_bar(
     setting: &Setting,
-    progress: &Progress,
+    say: &dyn Fn(&str),
     bits: f64,
     keys: &[u64],
     ours: &PlannedFilter,
@@ -127,9 +121,7 @@ fn build_bar(
     let our_build = ours.add_build(&mut rounds, keys);
     let their_build = rounds.add("fastbloom", keys.len(), || theirs.build(keys));
     let of = setting.build_rounds();
-    let timings = rounds.run(of, &mut |round| {
-        progress.say(format!("peer-bloom: builds at {bits} bits, round {round} of {of}"));
-    });
+    let timings = rounds.run(of, &mut |round| say(&format!("builds, round {round} of {of}")));
     let name = format!("bloom build per key, {bits} bits");
     Bar::times_longer(name, &timings, [our_build, their_build], AtMost(MAX))
 }

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use lacuna_base::{Budget, BuildPlan, FilterSpec as _, Result, Sample, SortedKeys};
-use lacuna_bench::harness::{Rounds, batched};
+use lacuna_bench::harness::Rounds;
 use lacuna_bench::statistics::rate_passes;
 use lacuna_families::{BloomSpec, ProteusSpec, TwoPrefixBloomSpec};
 use lacuna_workload::{Rng, is_empty};
 
 use super::bounded::Bounded;
-use super::contest::{PlannedFilter, ranges};
+use super::contest::{PlannedFilter, maybes, ranges};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtMost;
 use crate::bars::setting::Setting;
@@ -75,7 +75,7 @@ fn split_bars(setting: &Setting, progress: &Progress, mut keys: Vec<u64>) -> Res
     let mut bars = Vec::new();
     for (spec, max) in SPLIT_RATES {
         let filter = PlannedFilter::try_new(spec, BITS, setting.seed)?.with_sample(&sample).open(&keys)?;
-        let maybes = batched(&pool, 1, |ranges, answers| filter.may_contain_ranges(ranges, answers)) as u64;
+        let maybes = maybes(&*filter, &pool);
         let passes = rate_passes(maybes, max, asked as u64, setting.expected_false_positives())?;
         let name = format!("{spec}, half near and short, half anywhere and long, {BITS} bits");
         bars.push(Bar::rate(name, maybes, asked as u64, max, passes));

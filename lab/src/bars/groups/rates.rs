@@ -6,10 +6,9 @@
 //! and the verdict is [`rate_passes`].
 
 use lacuna_base::{DynFilter, Result, U64Range};
-use lacuna_bench::harness::batched;
 use lacuna_bench::statistics::{queries_expecting, rate_passes};
 
-use super::contest::{PlannedFilter, ranges};
+use super::contest::{PlannedFilter, maybes, ranges};
 use crate::bars::bar::Bar;
 use crate::bars::setting::Setting;
 use lacuna_cli::Progress;
@@ -98,8 +97,7 @@ impl Subject {
     fn bar(&self, setting: &Setting, name: &str, length: u64, pool: &[U64Range]) -> Result<Bar> {
         let query_count = self.query_count(setting, length);
         let pool = &pool[..usize::try_from(query_count).expect("at most 20 million")];
-        let maybes =
-            batched(pool, 1, |ranges, answers| self.filter.may_contain_ranges(ranges, answers)) as u64;
+        let maybes = maybes(&*self.filter, pool);
         let max = self.max(length);
         let passes = rate_passes(maybes, max, query_count, setting.expected_false_positives())?;
         let name = format!("grafite {name}, {:.2} bits", self.sealed_bits_per_key());

@@ -7,8 +7,8 @@
 //! A figure measures one system at many shares of scans. Then the system stays at work between its runs: it settles in place of
 //! stopping, and what is missing in its cache is cached again.
 //!
-//! Where two setups are compared they may take turns: a machine that is slower for a while is so for both. A turn,
-//! too, pays for the writes that it put off, and the two alternate in going first.
+//! Where setups are compared they may take turns: a machine that is slower for a while is so for all of them. A turn,
+//! too, pays for the writes that it put off, and every other turn begins with the last of them.
 
 mod load;
 mod one_run;
@@ -48,13 +48,23 @@ struct Kept {
     runtime: Runtime,
 }
 
-/// The results of two setups that took turns.
+/// The results of setups that took turns.
 #[derive(Debug)]
-pub(crate) struct Pair {
+pub(crate) struct Turns<const N: usize> {
     /// All turns of each together.
-    pub(crate) rows: [Row; 2],
-    /// Operations a second of the first over those of the second: the median of the turns, whose number is odd.
-    pub(crate) ratio: f64,
+    pub(crate) rows: [Row; N],
+    /// Operations a second of each, turn by turn.
+    rates: Vec<[f64; N]>,
+}
+
+impl<const N: usize> Turns<N> {
+    /// Operations a second of one over those of another, made within each turn: the least, the median and the greatest of the
+    /// turns, whose number is odd.
+    pub(crate) fn ratios(&self, one: usize, other: usize) -> [f64; 3] {
+        let mut ratios: Vec<f64> = self.rates.iter().map(|rates| rates[one] / rates[other]).collect();
+        ratios.sort_by(f64::total_cmp);
+        [ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]]
+    }
 }
 
 impl Bench {
@@ -126,33 +136,39 @@ impl Bench {
         self.end(runtime, run, say)
     }
 
-    /// Measures two setups in `turns` turns each, an odd number, of an equal share of their lengths.
+    /// Measures setups in `turns` turns each, an odd number, of an equal share of their lengths.
     ///
     /// # Errors
     /// As [`Bench::measure`].
-    pub(crate) fn measure_in_turn(
+    pub(crate) fn measure_in_turn<const N: usize>(
         &mut self,
-        [one, other]: [Setup; 2],
+        setups: [Setup; N],
         turns: u32,
         say: &mut dyn FnMut(String),
-    ) -> Result<Pair> {
-        let share = one.length.share(turns);
-        let mut both = [self.prepare(0, one, say)?, self.prepare(1, other, say)?];
-        let mut ratios = Vec::new();
-        for turn in 1..=turns {
-            let names = both.each_ref().map(|(_, run)| run.name());
-            say(format!("{} and {}: turn {turn} of {turns}", names[0], names[1]));
-            let mut rates = [0.0; 2];
-            for place in if turn % 2 == 1 { [0, 1] } else { [1, 0] } {
-                let (runtime, run) = &mut both[place];
-                rates[place] = until_interrupted(runtime, run.take_turn(share))?;
-            }
-            ratios.push(rates[0] / rates[1]);
+    ) -> Result<Turns<N>> {
+        let shares = setups.each_ref().map(|setup| setup.length.share(turns));
+        let mut all = Vec::new();
+        for (place, setup) in setups.into_iter().enumerate() {
+            all.push(self.prepare(place, setup, say)?);
         }
-        ratios.sort_by(f64::total_cmp);
-        let [one, other] = both;
-        let rows = [self.end(one.0, one.1, say)?, self.end(other.0, other.1, say)?];
-        Ok(Pair { rows, ratio: ratios[ratios.len() / 2] })
+        let names = all.iter().map(|(_, run)| run.name()).collect::<Vec<_>>().join(", ");
+        let mut rates = Vec::new();
+        for turn in 1..=turns {
+            say(format!("{names}: turn {turn} of {turns}"));
+            let mut of_turn = [0.0; N];
+            for step in 0..N {
+                let place = if turn % 2 == 1 { step } else { N - 1 - step };
+                let (runtime, run) = &mut all[place];
+                of_turn[place] = until_interrupted(runtime, run.take_turn(shares[place]))?;
+            }
+            rates.push(of_turn);
+        }
+        let mut rows = Vec::new();
+        for (runtime, run) in all {
+            rows.push(self.end(runtime, run, say)?);
+        }
+        let rows: [Row; N] = rows.try_into().expect("each setup has a row");
+        Ok(Turns { rows, rates })
     }
 
     /// Everything up to the first operation that counts.

@@ -16,8 +16,11 @@ use crate::cache_bench::servers::{Databases, RunServers};
 use crate::cache_bench::setup::{Length, Setup, System};
 use crate::cache_bench::system::{self, Traffic};
 
-/// A turn is over when nothing was written to the store for this long.
-const SILENCE: Duration = Duration::from_millis(20);
+/// A turn is over when nothing was written to the store for this long: buffered writes gather for 50 ms, and a transaction of
+/// theirs is some requests of a store that may be some milliseconds away.
+const SILENCE: Duration = Duration::from_millis(150);
+/// Between two looks at what was written.
+const LOOK: Duration = Duration::from_millis(2);
 /// How long the store may take until it has every acknowledged write.
 const DRAINING: Duration = Duration::from_secs(60);
 /// Records that are read at once in the end.
@@ -103,7 +106,7 @@ impl Run {
         let writes = || self.load.system.traffic().store_writes;
         let (mut known, mut since) = (writes(), Instant::now());
         while since.elapsed() < SILENCE {
-            tokio::time::sleep(SILENCE / 10).await;
+            tokio::time::sleep(LOOK).await;
             if writes() != known {
                 (known, since) = (writes(), Instant::now());
             }

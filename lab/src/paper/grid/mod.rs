@@ -14,6 +14,7 @@ pub use build::{build, count_maybes, plan, ranges};
 use self::build::{Built, build_first};
 use self::times::{build_times, query_times};
 use super::session::{Session, TestBed};
+use super::summary::Summary;
 use lacuna_bench::BenchKey as _;
 
 /// A filter under the name that the figures give it.
@@ -82,17 +83,17 @@ pub struct Cell {
     pub speed: Option<Speed>,
 }
 
-/// Times of a filter.
+/// Times of a filter: medians of the rounds, with the least and the greatest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed {
     /// Nanoseconds a query, each in a call of its own, in an order fixed before.
-    pub query_ns: f64,
+    pub query_ns: Summary,
     /// The same in standard Bloom filters asked for a point.
-    pub query_blooms: f64,
+    pub query_blooms: Summary,
     /// Nanoseconds a key from sorted slice to sealed bytes; 0 if builds were not timed.
-    pub build_ns: f64,
+    pub build_ns: Summary,
     /// The same in standard Bloom filters.
-    pub build_blooms: f64,
+    pub build_blooms: Summary,
 }
 
 impl Cell {

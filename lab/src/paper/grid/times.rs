@@ -4,13 +4,17 @@ use lacuna_base::{AlignedBytes, BuildPlan, Result, SortedKeys, U64Range};
 
 use super::build::{Built, build};
 use crate::paper::session::TestBed;
+use crate::paper::summary::Summary;
 use lacuna_bench::BenchKey as _;
-use lacuna_bench::harness::{Rounds, TaskId, independent};
+use lacuna_bench::harness::{Rounds, TaskId, Timings, independent};
 
 /// Queries that are asked in each timed round, at most.
 const TIMED_QUERIES: usize = 1 << 15;
 /// The yardstick of speed.
 const YARDSTICK: &str = "bloom";
+
+/// Nanoseconds a step, and the same in steps of the yardstick.
+pub(super) type Times = (Summary, Summary);
 
 /// Nanoseconds a query, and the same in standard Bloom filters asked for the first key of each range.
 pub(super) fn query_times(
@@ -19,7 +23,7 @@ pub(super) fn query_times(
     plan: &BuildPlan<u64>,
     ranges: &[U64Range],
     round_count: usize,
-) -> Result<Vec<(f64, f64)>> {
+) -> Result<Vec<Times>> {
     let bloom = build(YARDSTICK, test_bed, plan)?;
     let bloom = lacuna_families::open::<u64, AlignedBytes>(bloom.into_bytes())?;
     let pool = &ranges[..ranges.len().min(TIMED_QUERIES)];
@@ -36,7 +40,7 @@ pub(super) fn query_times(
         })
         .collect();
     let timings = rounds.run(round_count, &mut |_| {});
-    Ok(tasks.into_iter().map(|task| (timings.median_ns(task), timings.ratio(task, yardstick))).collect())
+    Ok(tasks.into_iter().map(|task| times(&timings, task, yardstick)).collect())
 }
 
 /// Nanoseconds a key, and the same in standard Bloom filters; zeros without rounds.
@@ -45,9 +49,9 @@ pub(super) fn build_times(
     test_bed: &TestBed,
     plan: &BuildPlan<u64>,
     round_count: usize,
-) -> Result<Vec<(f64, f64)>> {
+) -> Result<Vec<Times>> {
     if round_count == 0 {
-        return Ok(vec![(0.0, 0.0); built.len()]);
+        return Ok(vec![(Summary::once(0.0), Summary::once(0.0)); built.len()]);
     }
     let mut rounds = Rounds::new();
     let mut add = |spec: &str| -> Result<TaskId> {
@@ -61,5 +65,9 @@ pub(super) fn build_times(
     let yardstick = add(YARDSTICK)?;
     let tasks = built.iter().map(|built| add(&built.spec)).collect::<Result<Vec<_>>>()?;
     let timings = rounds.run(round_count, &mut |_| {});
-    Ok(tasks.into_iter().map(|task| (timings.median_ns(task), timings.ratio(task, yardstick))).collect())
+    Ok(tasks.into_iter().map(|task| times(&timings, task, yardstick)).collect())
+}
+
+fn times(timings: &Timings, task: TaskId, yardstick: TaskId) -> Times {
+    (Summary::of_ns(timings, task), Summary::of_ratios(timings, task, yardstick))
 }

@@ -114,9 +114,8 @@ impl ModelCluster {
             is_available: true,
             keys: &[key],
         };
-        let mut circle = self.circle.borrow_mut();
-        let now = circle.now;
-        circle.nodes[0].decide(now, &question) == Decision::Empty
+        let circle = self.circle.borrow();
+        circle.nodes[0].decide(circle.now, &question) == Decision::Empty
     }
 }
 

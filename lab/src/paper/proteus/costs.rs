@@ -7,16 +7,15 @@ use lacuna_families::testing::cpfpr::Phase;
 use lacuna_families::{ProteusSpec, TwoPrefixBloomSpec};
 
 use super::filters::PAPER_KEYS;
-use crate::paper::{DataTable, Finding, Session, shown};
+use crate::paper::{DataTable, Finding, Session, Summary, shown};
 use lacuna_bench::BenchKey as _;
 use lacuna_bench::harness::WorkClock;
-use lacuna_bench::statistics::median;
 
 /// Keys here.
 const OWN_KEYS: usize = 1_000_000;
 /// Sampled queries.
 const SAMPLED: usize = 20_000;
-/// Times that everything is done, in turn; medians are shown.
+/// Times that everything is done, in turn.
 const ROUNDS: usize = 3;
 /// Parts of the model in the order of the table.
 const PHASES: [Phase; 4] =
@@ -48,8 +47,8 @@ pub(super) fn breakdown(session: &mut Session<'_>) -> Result<Finding> {
             times.push(times_of(name, spec, keys, &plan)?);
         }
     }
-    let medians: Vec<[f64; 6]> = times.iter().map(|rounds| medians(rounds)).collect();
-    Ok(Finding { tables: vec![table(&medians)], notes: notes(count), ..Finding::default() })
+    let times: Vec<[Summary; 6]> = times.iter().map(|rounds| summaries(rounds)).collect();
+    Ok(Finding { tables: vec![table(&times)], notes: notes(count), ..Finding::default() })
 }
 
 /// Milliseconds of each phase, of the whole model, and of building with the model included.
@@ -82,21 +81,21 @@ fn milliseconds(since: &WorkClock) -> f64 {
     since.elapsed().as_nanos() as f64 / 1e6
 }
 
-fn medians(rounds: &[[f64; 6]]) -> [f64; 6] {
-    std::array::from_fn(|place| median(&rounds.iter().map(|times| times[place]).collect::<Vec<_>>()))
+fn summaries(rounds: &[[f64; 6]]) -> [Summary; 6] {
+    std::array::from_fn(|place| Summary::of(rounds.iter().map(|times| times[place])))
 }
 
-fn table(medians: &[[f64; 6]]) -> DataTable {
-    let bloom = medians[0][5];
-    let row = |((name, _, paper), times): (&(&str, &str, Option<f64>), &[f64; 6])| {
+fn table(times: &[[Summary; 6]]) -> DataTable {
+    let bloom = times[0][5].median;
+    let row = |((name, _, paper), times): (&(&str, &str, Option<f64>), &[Summary; 6])| {
         let mut row = vec![(*name).to_owned()];
         let has_phases = ["Proteus", "1PBF"].contains(name);
-        row.extend(times[..4].iter().map(|time| if has_phases { shown(*time) } else { "-".into() }));
-        let models = times[4] > 1e-2;
-        row.push(if models { shown(times[4]) } else { "-".into() });
-        row.push(shown(times[5]));
-        row.push(if models { format!("{:.1} %", times[4] / bloom * 1e2) } else { "-".into() });
-        row.push(shown(times[5] / bloom));
+        row.extend(times[..4].iter().map(|time| if has_phases { time.to_string() } else { "-".into() }));
+        let models = times[4].median > 1e-2;
+        row.push(if models { times[4].to_string() } else { "-".into() });
+        row.push(times[5].to_string());
+        row.push(if models { format!("{:.1} %", times[4].median / bloom * 1e2) } else { "-".into() });
+        row.push(shown(times[5].median / bloom));
         row.push(paper.map_or("-".into(), shown));
         row
     };
@@ -113,9 +112,9 @@ fn table(medians: &[[f64; 6]]) -> DataTable {
         "paper, model and build",
     ];
     DataTable {
-        title: "Milliseconds, medians of three rounds".into(),
+        title: "Milliseconds, medians of three rounds with the least and the greatest in brackets".into(),
         header: header.map(str::to_owned).to_vec(),
-        rows: FILTERS.iter().zip(medians).map(row).collect(),
+        rows: FILTERS.iter().zip(times).map(row).collect(),
     }
 }
 

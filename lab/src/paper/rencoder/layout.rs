@@ -8,7 +8,7 @@ use super::filters::{BITS, PUBLISHED, PUBLISHED_SPEC, SYNTHETIC_KEYS};
 use super::header::Header;
 use super::{key_sets, points, ranges};
 use crate::paper::grid::{build, plan};
-use crate::paper::{Cell, DataTable, Finding, GridResult, Session, shown};
+use crate::paper::{Cell, DataTable, Finding, GridResult, Session, Summary, shown};
 
 /// Both layouts: names in figures, specs, and readers of their headers.
 type Layout = (&'static str, &'static str, fn(&[u8]) -> Header);
@@ -61,9 +61,10 @@ fn beside(title: &str, result: &GridResult) -> DataTable {
     let row = |bits: &f64| {
         let cells = [result.cell("REncoder", *bits)?, result.cell(PUBLISHED, *bits)?];
         let mut row = vec![format!("{bits} bits")];
-        for value in [Cell::rate as fn(&Cell) -> f64, query_ns, build_ns] {
+        for value in [rate as fn(&Cell) -> Summary, query_ns, build_ns] {
             let [ours, published] = cells.map(value);
-            row.extend([ours, published, published / ours].map(cell_text));
+            let ratio = Summary::once(published.median / ours.median);
+            row.extend([ours, published, ratio].map(cell_text));
         }
         Some(row)
     };
@@ -83,16 +84,20 @@ fn beside(title: &str, result: &GridResult) -> DataTable {
 }
 
 /// A number; nothing where it was not measured.
-fn cell_text(value: f64) -> String {
-    if value.is_finite() && value > 0.0 { shown(value) } else { "-".to_owned() }
+fn cell_text(value: Summary) -> String {
+    if value.median.is_finite() && value.median > 0.0 { value.to_string() } else { "-".to_owned() }
 }
 
-fn query_ns(cell: &Cell) -> f64 {
-    cell.speed.map_or(0.0, |speed| speed.query_ns)
+fn rate(cell: &Cell) -> Summary {
+    Summary::once(cell.rate())
 }
 
-fn build_ns(cell: &Cell) -> f64 {
-    cell.speed.map_or(0.0, |speed| speed.build_ns)
+fn query_ns(cell: &Cell) -> Summary {
+    cell.speed.map_or(Summary::once(0.0), |speed| speed.query_ns)
+}
+
+fn build_ns(cell: &Cell) -> Summary {
+    cell.speed.map_or(Summary::once(0.0), |speed| speed.build_ns)
 }
 
 fn table(title: &str, header: &[&str], rows: Vec<Vec<String>>) -> DataTable {

@@ -27,8 +27,8 @@ pub(super) static PAPER: Paper = Paper {
     method: "\
 Keys are uniform 64-bit integers unless a figure says otherwise, a million where the paper takes 50 million (`--full` \
 takes as many as the paper). Queries are empty, but for figure 21. *Filter throughput* asks each range in a call of its own; nine \
-interleaved rounds, medians, with a standard Bloom filter of the same budget in the same rounds, asked for the first key \
-of each range. A round asks at most 32,768 ranges, which touch a part of a large filter that caches may hold. *Overall* adds 0.1 ms for \
+interleaved rounds, medians with the least and the greatest of them in brackets, with a standard Bloom filter of the same \
+budget in the same rounds, asked for the first key of each range. A round asks at most 32,768 ranges, which touch a part of a large filter that caches may hold. *Overall* adds 0.1 ms for \
 every \"maybe\": a store of two levels whose reads cost that much (the paper \
 does not state its price).\n\n\
 REncoderSE and the other filters that use a sample get 20,000 further queries of the same law. Each mini-tree has eight levels; \

@@ -4,7 +4,7 @@ use lacuna_base::{AlignedBytes, Result, U64Range};
 
 use super::filters::SYNTHETIC_KEYS;
 use crate::paper::grid::{build, plan, ranges};
-use crate::paper::{Axis, DataTable, Finding, Line, Plot, Session};
+use crate::paper::{Axis, DataTable, Finding, Line, Plot, Session, Summary};
 use lacuna_bench::harness::{Rounds, independent};
 
 const BITS: f64 = 22.0;
@@ -19,7 +19,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<Finding> {
     let names = ["REncoder", "REncoder uncapped", "REncoderSS", "REncoderSS uncapped"];
     let specs =
         ["rencoder", &format!("rencoder:{UNCAPPED}"), "rencoder:ss", &format!("rencoder:ss,{UNCAPPED}")];
-    let mut lines: Vec<[Vec<(f64, f64)>; 2]> = vec![Default::default(); specs.len()];
+    let mut lines: Vec<[Vec<(f64, Summary)>; 2]> = vec![Default::default(); specs.len()];
     for length in (0..=20).step_by(2).map(|power| 1u64 << power) {
         session.say(format!("ranges of {length} keys"));
         let count = session.query_count().min(MAX_QUERIES);
@@ -35,15 +35,15 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<Finding> {
                 maybes = independent(&asked, 1, |range| filter.may_contain_range(range));
             });
             let timings = rounds.run(3, &mut |_| {});
-            times.push((length as f64, timings.median_ns(task)));
-            rates.push((length as f64, maybes as f64 / asked.len() as f64));
+            times.push((length as f64, Summary::of_ns(&timings, task)));
+            rates.push((length as f64, Summary::once(maybes as f64 / asked.len() as f64)));
         }
     }
     let plot = |title: &str, y: Axis, place: usize| Plot {
         title: title.to_owned(),
         x: Axis::logarithmic("keys in the range"),
         y,
-        lines: names.iter().zip(&lines).map(|(name, of)| Line::ours(*name, of[place].clone())).collect(),
+        lines: names.iter().zip(&lines).map(|(name, of)| Line::of_runs(*name, of[place].clone())).collect(),
     };
     let plots = vec![
         plot("rate at 22 bits", Axis::logarithmic("false positive rate"), 0),

@@ -6,9 +6,9 @@ use lacuna_base::Result;
 
 use super::filters::{self, BITS, SYNTHETIC_KEYS};
 use super::panels::{
-    blooms, filter_throughput, mean_ratio, overall_ns, overall_throughput, plot, query_ns, rates,
+    blooms, filter_throughput, mean_ratio, overall, overall_ns, overall_throughput, plot, query_ns, rates,
 };
-use crate::paper::{Axis, Cell, Claim, Conclusion, Finding, GridResult, GridRounds, Session};
+use crate::paper::{Axis, Cell, Claim, Conclusion, Finding, GridResult, GridRounds, Session, Summary};
 
 /// Ranges of 2 to 32 keys; builds are timed too.
 pub(super) fn short(session: &mut Session<'_>) -> Result<Rc<GridResult>> {
@@ -24,7 +24,7 @@ pub(super) fn long(session: &mut Session<'_>) -> Result<Rc<GridResult>> {
 }
 
 fn build_ns(cell: &Cell) -> Option<f64> {
-    Some(cell.speed?.build_ns)
+    Some(cell.speed?.build_ns.median)
 }
 
 /// Figure 5.
@@ -42,8 +42,10 @@ pub(super) fn cost_and_gain(session: &mut Session<'_>) -> Result<Finding> {
         claims.push(Claim::new(what, paper, mean_ratio(&result, theirs, "REncoderSS", overall_ns)));
     }
     let plots = vec![
-        plot("(a) build", Axis::logarithmic("build time (ns a key)"), &result, build_ns),
-        plot("(b) workload", Axis::logarithmic("workload time (ns a query)"), &result, overall_ns),
+        plot("(a) build", Axis::logarithmic("build time (ns a key)"), &result, |cell| {
+            Some(cell.speed?.build_ns)
+        }),
+        plot("(b) workload", Axis::logarithmic("workload time (ns a query)"), &result, overall),
     ];
     Ok(Finding { plots, claims, notes: result.notes(), tables: Vec::new() })
 }
@@ -78,7 +80,9 @@ pub(super) fn overall_time(session: &mut Session<'_>) -> Result<Finding> {
     let (keys, queries) = (session.key_count(SYNTHETIC_KEYS) as f64, session.query_count() as f64);
     let seconds = |cell: &Cell| Some((build_ns(cell)? * keys + overall_ns(cell)? * queries) * 1e-9);
     let title = format!("build over {keys} keys and {queries} queries");
-    let plots = vec![plot(&title, Axis::logarithmic("overall time (s)"), &result, seconds)];
+    let plots = vec![plot(&title, Axis::logarithmic("overall time (s)"), &result, |cell| {
+        seconds(cell).map(Summary::once)
+    })];
     let best = |bits: &f64| {
         let at = result.cells.iter().filter(|cell| cell.bits == *bits);
         at.filter_map(|cell| Some((cell.name, seconds(cell)?))).min_by(|one, other| one.1.total_cmp(&other.1))

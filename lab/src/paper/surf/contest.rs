@@ -6,7 +6,7 @@ use lacuna_base::{AlignedBytes, Budget, BuildPlan, DynFilter, KeyRange, Result, 
 use lacuna_workload::{Keys, Workload};
 
 use super::cases::{Ask, Case};
-use crate::paper::Session;
+use crate::paper::{Session, Summary};
 use lacuna_bench::BenchKey;
 use lacuna_bench::harness::{Rounds, TaskId, batched, independent};
 
@@ -33,9 +33,9 @@ pub(super) struct Cell {
     /// "Maybe" among the queries without a key.
     pub(super) rate: f64,
     /// Nanoseconds a query.
-    pub(super) query_ns: f64,
+    pub(super) query_ns: Summary,
     /// The same in Bloom filters of the same size asked for the first key.
-    pub(super) query_blooms: f64,
+    pub(super) query_blooms: Summary,
 }
 
 /// All filters over one case.
@@ -147,7 +147,7 @@ fn times<K: BenchKey + ?Sized>(
     blooms: &[Built<K>],
     ask: Ask,
     ranges: &[KeyRange<'_, K>],
-) -> Vec<(f64, f64)> {
+) -> Vec<(Summary, Summary)> {
     let pool = &ranges[..ranges.len().min(TIMED_QUERIES)];
     let mut rounds = Rounds::new();
     let tasks: Vec<(TaskId, u32)> = blooms
@@ -160,7 +160,7 @@ fn times<K: BenchKey + ?Sized>(
     let timings = rounds.run(ROUNDS, &mut |_| {});
     let yardstick = |suffix_bits: u32| tasks[suffix_bits as usize].0;
     let time = |&(task, suffix_bits): &(TaskId, u32)| {
-        (timings.median_ns(task), timings.ratio(task, yardstick(suffix_bits)))
+        (Summary::of_ns(&timings, task), Summary::of_ratios(&timings, task, yardstick(suffix_bits)))
     };
     tasks.iter().map(time).collect()
 }

@@ -7,7 +7,7 @@ use lacuna_base::Result;
 use super::cases::{Ask, Case, Choice, distances};
 use super::contest::{Cell, Contest, NAMES};
 use super::rates::contests;
-use crate::paper::{Axis, Claim, DataTable, Finding, Line, Plot, Session, shown};
+use crate::paper::{Axis, Claim, DataTable, Finding, Line, Plot, Session};
 
 /// Suffix bits in the table of ratios.
 const SHOWN_BITS: [u32; 4] = [0, 2, 4, 8];
@@ -43,8 +43,9 @@ fn claims(contests: &[(Case, Rc<Contest>)]) -> Vec<Claim> {
         let hashed = |bits| contest.cell("SuRF-Hash", bits);
         let blooms = hashed(4).map(|cell| cell.query_blooms);
         let what = format!("{}: SuRF-Hash in standard Bloom filters, 4 bits (\"comparable\")", case.title());
-        claims.push(Claim::new(what, 1.0, blooms));
-        let slowed = hashed(0).zip(hashed(8)).map(|(none, eight)| none.query_ns / eight.query_ns);
+        claims.push(Claim::of_runs(what, 1.0, blooms));
+        let slowed =
+            hashed(0).zip(hashed(8)).map(|(none, eight)| none.query_ns.median / eight.query_ns.median);
         let what = format!("{}: throughput with 8 hash bits over that with none", case.title());
         claims.push(Claim::new(what, 1.0, slowed));
     }
@@ -53,9 +54,11 @@ fn claims(contests: &[(Case, Rc<Contest>)]) -> Vec<Claim> {
 
 fn plot(case: Case, contest: &Contest) -> Plot {
     let points = |name: &'static str| {
-        contest.of(name).map(|cell: &Cell| ((cell.bits * 1e2).round() / 1e2, 1e3 / cell.query_ns))
+        contest
+            .of(name)
+            .map(|cell: &Cell| ((cell.bits * 1e2).round() / 1e2, cell.query_ns.map(|ns| 1e3 / ns)))
     };
-    let lines = NAMES.into_iter().map(|name| Line::ours(name, points(name)));
+    let lines = NAMES.into_iter().map(|name| Line::of_runs(name, points(name)));
     Plot {
         title: case.title(),
         x: Axis::linear("bits per key"),
@@ -72,7 +75,7 @@ fn ratios(contests: &[(Case, Rc<Contest>)]) -> DataTable {
     for (case, contest) in contests {
         for name in ["SuRF-Hash", "SuRF-Real"] {
             let ratio =
-                |bits| contest.cell(name, bits).map_or("-".to_owned(), |cell| shown(cell.query_blooms));
+                |bits| contest.cell(name, bits).map_or("-".to_owned(), |cell| cell.query_blooms.to_string());
             let mut row = vec![case.title(), name.to_owned()];
             row.extend(SHOWN_BITS.map(ratio));
             rows.push(row);

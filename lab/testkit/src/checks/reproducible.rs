@@ -1,5 +1,6 @@
-//! Same keys, plan and seed give the same bytes: again, on another thread, key by key, without SIMD.
+//! Same keys, plan and seed give the same bytes: again, on another thread, by several threads, key by key, without SIMD.
 
+use std::num::NonZeroUsize;
 use std::process::Command;
 
 use lacuna_base::Sealed;
@@ -7,6 +8,7 @@ use lacuna_base::hash::hash_bytes;
 
 use super::edges::one_by_one;
 use crate::space::{closed, uniform_keys};
+use crate::subject::seal_by_threads;
 use crate::verdict::ensure;
 use crate::{Fault, Oracle, Subject, TestSpace, Verdict, effort};
 
@@ -57,6 +59,27 @@ pub fn threads_build_the_same_bytes<K: TestSpace + ?Sized>(subject: &Subject<K>)
         })?;
         let same = both.iter().all(|sealed| *sealed == alone);
         ensure(same, || format!("{} over {name}: threads build other bytes", subject.text()))?;
+    }
+    Ok(())
+}
+
+/// However many threads a build may take, its bytes are those of one.
+///
+/// # Errors
+/// A fault naming the key set and the number of threads.
+pub fn bytes_do_not_depend_on_the_number_of_threads<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
+    let spec = subject.spec(subject.text())?;
+    let mut sets = sets::<K>();
+    // Fewer are not shared among threads by any family.
+    let many = Oracle::new(uniform_keys::<K>(&mut effort::rng(STREAM + 3), 70_000));
+    sets.push(("70,000 uniform", many));
+    for (name, oracle) in sets {
+        let one = subject.seal(oracle.sorted(), 10.0, 9)?;
+        for threads in [2, 3, 8].map(|count| NonZeroUsize::new(count).expect("not zero")) {
+            let several = seal_by_threads(&*spec, oracle.sorted(), (10.0, 9), threads)?;
+            let place = || format!("{} over {name}: {threads} threads build other bytes", subject.text());
+            ensure(several == one, place)?;
+        }
     }
     Ok(())
 }

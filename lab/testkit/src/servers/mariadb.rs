@@ -115,6 +115,11 @@ impl MariaDb {
         format!("mysql://root@127.0.0.1:{}/test", self.port)
     }
 
+    /// The port that it listens at.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Where it is by name, as certificates for `localhost` want it; the caller adds `?ssl-mode=...`.
     pub fn named_url(&self) -> String {
         self.url().replace("127.0.0.1", "localhost")

@@ -24,6 +24,8 @@ const SETTINGS: [&str; 8] = ["-A", "trust", "-N", "--locale=C", "-E", "UTF8", "-
 pub struct Postgres {
     process: Process,
     program: String,
+    /// Settings, as arguments.
+    options: Vec<String>,
     arguments: Vec<String>,
     port: u16,
     folder: TempDir,
@@ -132,12 +134,8 @@ impl Postgres {
             return None;
         }
         let bin = programs.iter().find(|folder| folder.join("initdb").is_file()).expect("it was found");
-        let folder =
-            tempfile::Builder::new().prefix("lacuna-pg").tempdir_in("/tmp").expect("a folder for the server");
+        let folder = folder_of_user();
         let user = is_root().then_some(USER);
-        if user.is_some() {
-            run(Command::new("chown").arg(USER).arg(folder.path()));
-        }
         let own = place.map(|place| folder_in(place, "lacuna-pg"));
         if let (Some(_), Some(own)) = (user, &own) {
             run(Command::new("chown").arg(USER).arg(own.path()));
@@ -145,16 +143,39 @@ impl Postgres {
         let data = own.as_ref().unwrap_or(&folder).path().join("data");
         let initdb = bin.join("initdb");
         copy_or_make(&initdb, &SETTINGS, &data, || initialise(user, &initdb, &data));
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        let program = bin.join("postgres").display().to_string();
+        Some(Self { _data: own, ..Self::over(folder, &data, program, options) })
+    }
+
+    /// A server over data that is there, with its socket in `folder`.
+    fn over(folder: TempDir, data: &Path, program: String, options: Vec<String>) -> Self {
         let port = free_port();
         let text = |path: &Path| path.display().to_string();
         let place =
-            ["-D", &text(&data), "-p", &port.to_string(), "-h", "127.0.0.1", "-k", &text(folder.path())];
+            ["-D", &text(data), "-p", &port.to_string(), "-h", "127.0.0.1", "-k", &text(folder.path())];
         // A server that is killed leaves its shared memory; in its folder, that goes with the folder.
         let fixed = place.iter().chain(&["-c", "dynamic_shared_memory_type=mmap"]);
-        let arguments: Vec<String> = fixed.chain(options).map(|part| (*part).to_owned()).collect();
-        let program = bin.join("postgres").display().to_string();
+        let arguments: Vec<String> =
+            fixed.map(|part| (*part).to_owned()).chain(options.iter().cloned()).collect();
+        let user = is_root().then_some(USER);
         let process = Process::start_as(user, LastSignal::Quit, &program, &arguments, port);
-        Some(Self { process, program, arguments, port, folder, _data: own, _files: None })
+        Self { process, program, options, arguments, port, folder, _data: None, _files: None }
+    }
+
+    /// A standby of this one, with the same settings, that takes readers. It follows until it is promoted.
+    ///
+    /// # Panics
+    /// If it cannot be made or does not start.
+    pub fn standby(&self) -> Self {
+        let folder = folder_of_user();
+        let data = folder.path().join("data");
+        let copies = Path::new(&self.program).with_file_name("pg_basebackup").display().to_string();
+        let mut copy = Process::command(is_root().then_some(USER), LastSignal::Kill, &copies);
+        copy.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", USER]);
+        // With what it takes to be a standby.
+        run(copy.args(["-X", "stream", "-c", "fast", "-R", "-D"]).arg(&data));
+        Self::over(folder, &data, self.program.clone(), self.options.clone())
     }
 
     /// Where it is.
@@ -216,6 +237,16 @@ fn programs() -> Vec<PathBuf> {
     folders.sort();
     folders.reverse();
     folders
+}
+
+/// A folder for a server.
+fn folder_of_user() -> TempDir {
+    let folder = tempfile::Builder::new().prefix("lacuna-pg").tempdir_in("/tmp");
+    let folder = folder.expect("a folder for the server");
+    if is_root() {
+        run(Command::new("chown").arg(USER).arg(folder.path()));
+    }
+    folder
 }
 
 fn is_root() -> bool {

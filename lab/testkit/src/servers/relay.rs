@@ -3,7 +3,7 @@
 //! Each member is announced to the others at a relay, which learns the caller from the first request of a connection
 //! (etcd's header `X-Server-From`), and passes bytes on as long as neither end is cut off.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +18,17 @@ pub(crate) struct Wires {
 #[derive(Debug, Default)]
 struct State {
     cut: BTreeSet<String>,
-    /// Open connections, and the two members at their ends; the caller may become known after the connection was
-    /// opened.
-    open: Vec<(String, Name, TcpStream)>,
+    /// Open connections by their number.
+    open: BTreeMap<u64, Connection>,
+    last: u64,
+}
+
+/// A connection, and the two members at its ends; the one that is called may become known after it was opened.
+#[derive(Debug)]
+struct Connection {
+    from: String,
+    to: Name,
+    streams: [TcpStream; 2],
 }
 
 /// What a member calls itself; empty until that is known.
@@ -39,13 +47,13 @@ impl Wires {
     pub(crate) fn cut(&self, member: &str) {
         let mut state = self.state();
         state.cut.insert(member.to_owned());
-        for (from, to, stream) in std::mem::take(&mut state.open) {
-            if from == member || known(&to) == member {
-                drop(stream.shutdown(Shutdown::Both));
-            } else {
-                state.open.push((from, to, stream));
+        state.open.retain(|_, Connection { from, to, streams }| {
+            let is_cut = from == member || known(to) == member;
+            if is_cut {
+                streams.iter().for_each(|stream| drop(stream.shutdown(Shutdown::Both)));
             }
-        }
+            !is_cut
+        });
     }
 
     pub(crate) fn mend(&self, member: &str) {
@@ -71,27 +79,38 @@ impl Wires {
             let count = caller.read(&mut bytes).ok().filter(|count| *count > 0)?;
             head.extend_from_slice(&bytes[..count]);
         }
-        let mut member = TcpStream::connect(("127.0.0.1", port)).ok()?;
-        {
-            let mut state = self.state();
-            let from = caller_of(&head);
-            if state.cut.contains(&from) || state.cut.contains(&known(to)) {
-                return None;
-            }
-            for stream in [&caller, &member] {
-                state.open.push((from.clone(), to.clone(), stream.try_clone().ok()?));
-            }
-        }
-        member.write_all(&head).ok()?;
-        let (mut back_from, mut back_to) = (member.try_clone().ok()?, caller.try_clone().ok()?);
-        thread::spawn(move || {
-            drop(std::io::copy(&mut back_from, &mut back_to));
-            drop(back_to.shutdown(Shutdown::Both));
-        });
-        drop(std::io::copy(&mut caller, &mut member));
-        drop(member.shutdown(Shutdown::Both));
-        Some(())
+        let member = TcpStream::connect(("127.0.0.1", port)).ok()?;
+        let streams = [caller.try_clone().ok()?, member.try_clone().ok()?];
+        let number = self.open(Connection { from: caller_of(&head), to: to.clone(), streams })?;
+        let passed = pass_on(&head, caller, member);
+        self.state().open.remove(&number);
+        passed
     }
+
+    /// The number of a connection that is open from now on; `None` if one of its ends is cut off.
+    fn open(&self, connection: Connection) -> Option<u64> {
+        let mut state = self.state();
+        if state.cut.contains(&connection.from) || state.cut.contains(&known(&connection.to)) {
+            return None;
+        }
+        state.last += 1;
+        let number = state.last;
+        state.open.insert(number, connection);
+        Some(number)
+    }
+}
+
+/// Both directions, until both have ended.
+fn pass_on(head: &[u8], mut caller: TcpStream, mut member: TcpStream) -> Option<()> {
+    member.write_all(head).ok()?;
+    let (mut back_from, mut back_to) = (member.try_clone().ok()?, caller.try_clone().ok()?);
+    let back = thread::spawn(move || {
+        drop(std::io::copy(&mut back_from, &mut back_to));
+        drop(back_to.shutdown(Shutdown::Both));
+    });
+    drop(std::io::copy(&mut caller, &mut member));
+    drop(member.shutdown(Shutdown::Both));
+    back.join().ok()
 }
 
 fn caller_of(head: &[u8]) -> String {

@@ -1,6 +1,8 @@
 //! A wire to a server whose host can vanish: no reset, no answer.
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
+use std::mem;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -19,8 +21,9 @@ struct State {
     /// How often the host has vanished. A connection of an earlier time is swallowed for ever.
     time: u64,
     delay: Duration,
-    /// The ends at the server of open connections.
-    servers: Vec<TcpStream>,
+    /// The ends at the server of open connections, by their numbers.
+    servers: BTreeMap<u64, TcpStream>,
+    last: u64,
 }
 
 fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
@@ -35,7 +38,8 @@ impl Wire {
     pub fn to(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let own = listener.local_addr().expect("it listens").port();
-        let state = State { is_gone: false, time: 0, delay: Duration::ZERO, servers: Vec::new() };
+        let state =
+            State { is_gone: false, time: 0, delay: Duration::ZERO, servers: BTreeMap::new(), last: 0 };
         let state = Arc::new(Mutex::new(state));
         let shared = state.clone();
         thread::spawn(move || {
@@ -65,7 +69,9 @@ impl Wire {
         state.is_gone = true;
         state.time += 1;
         // The server ends what it did for them, as it does when its machine starts again.
-        state.servers.drain(..).for_each(|server| drop(server.shutdown(Shutdown::Both)));
+        for server in mem::take(&mut state.servers).into_values() {
+            drop(server.shutdown(Shutdown::Both));
+        }
     }
 
     /// The host is back: it answers new connections.
@@ -81,16 +87,20 @@ impl Wire {
 
 /// One connection.
 fn pass(caller: &TcpStream, port: u16, state: &Arc<Mutex<State>>) -> Option<()> {
-    let server = {
+    let (number, server) = {
         let mut state = locked(state);
         let server = TcpStream::connect(("127.0.0.1", port)).ok()?;
-        state.servers.push(server.try_clone().ok()?);
-        server
+        state.last += 1;
+        let number = state.last;
+        state.servers.insert(number, server.try_clone().ok()?);
+        (number, server)
     };
     let time = locked(state).time;
     let (from, to, back) = (server.try_clone().ok()?, caller.try_clone().ok()?, state.clone());
-    thread::spawn(move || copy(&from, &to, &back, time, true));
+    let answers = thread::spawn(move || copy(&from, &to, &back, time, true));
     copy(caller, &server, state, time, false);
+    drop(answers.join());
+    locked(state).servers.remove(&number);
     Some(())
 }
 

@@ -35,6 +35,7 @@ fn a_denied_key_is_caught_by_every_check_on_answers() {
         answers::batched_answers_equal_single_answers,
         proof::every_set_of_sixteen_keys_is_answered,
         proof::every_pair_of_256_keys_is_answered,
+        proof::every_three_keys_of_256_are_answered,
         proof::forced_geometries_walk_their_rare_paths,
         edges::one_key_is_found,
         edges::the_smallest_key_alone_is_found,
@@ -50,6 +51,14 @@ fn a_denied_key_is_caught_by_every_check_on_answers() {
     ] {
         caught(check, "fake:deniesakey", "denied");
     }
+}
+
+/// Most families need no body for two keys.
+#[test]
+fn a_denied_third_key_is_caught_by_sets_of_three_and_not_of_two() {
+    let pairs = proof::every_pair_of_256_keys_is_answered(&subject("fake:deniesthethird"));
+    assert!(pairs.is_ok(), "{pairs:?}");
+    caught(proof::every_three_keys_of_256_are_answered, "fake:deniesthethird", "denied");
 }
 
 #[test]
@@ -120,6 +129,7 @@ fn wrong_budgets_are_caught() {
 fn unstable_bytes_are_caught() {
     caught(reproducible::the_same_input_gives_the_same_bytes, "fake:unstable", "other bytes");
     caught(reproducible::threads_build_the_same_bytes, "fake:unstable", "other bytes");
+    caught(reproducible::bytes_do_not_depend_on_the_number_of_threads, "fake:unstable", "other bytes");
     caught(reproducible::adding_one_by_one_gives_the_same_bytes, "fake:builderdiffers", "one by one");
 }
 
@@ -185,6 +195,17 @@ fn allocations_are_caught() {
 #[test]
 fn a_rate_above_its_bound_is_caught() {
     caught(rate::the_stated_rate_is_kept, "fake:liesaboutrate", "false positives");
+}
+
+#[test]
+fn a_bound_of_0_that_is_not_kept_is_caught() {
+    for check in [
+        proof::every_set_of_sixteen_keys_is_answered,
+        proof::every_pair_of_256_keys_is_answered,
+        proof::every_three_keys_of_256_are_answered,
+    ] {
+        caught(check, "fake:liesaboutexactness", "it is not exact");
+    }
 }
 
 #[test]

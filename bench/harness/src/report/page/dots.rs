@@ -30,6 +30,8 @@ struct Value {
     place: f64,
     shown: String,
     is_bound: bool,
+    /// The least and the greatest of the middle half of the rounds.
+    spread: Option<(f64, f64)>,
 }
 
 const FIELDS: [Field; 5] = [
@@ -40,7 +42,8 @@ const FIELDS: [Field; 5] = [
         value: |reading| {
             let rate = reading.rate()?;
             let is_bound = matches!(rate, Rate::Below(_));
-            Some(Value { exact: reading.row.fpr?, place: rate.place(), shown: rate.shown(), is_bound })
+            let (exact, place) = (reading.row.fpr?, rate.place());
+            Some(Value { exact, place, shown: rate.shown(), is_bound, spread: None })
         },
     },
     Field {
@@ -53,27 +56,50 @@ const FIELDS: [Field; 5] = [
         key: "ns_per_query",
         caption: "One query",
         note: "nanoseconds, each after the answer before it",
-        value: |reading| Some(Value::plain(reading.row.ns_per_query, 1)),
+        value: |Reading { row, .. }| {
+            Some(Value::time(row.ns_per_query, [row.ns_per_query_low, row.ns_per_query_high]))
+        },
     },
     Field {
         key: "ns_per_query_batched",
         caption: "Query in a batch",
         note: "nanoseconds each, 1,024 a call",
-        value: |reading| Some(Value::plain(reading.row.ns_per_query_batched, 1)),
+        value: |Reading { row, .. }| {
+            let ends = [row.ns_per_query_batched_low, row.ns_per_query_batched_high];
+            Some(Value::time(row.ns_per_query_batched, ends))
+        },
     },
     Field {
         key: "build_ns_per_key",
         caption: "Build",
         note: "nanoseconds per key",
-        value: |reading| Some(Value::plain(reading.row.build_ns_per_key, 1)),
+        value: |Reading { row, .. }| {
+            Some(Value::time(row.build_ns_per_key, [row.build_ns_per_key_low, row.build_ns_per_key_high]))
+        },
     },
 ];
 
 impl Value {
     fn plain(exact: f64, decimals: usize) -> Self {
-        // A logarithmic axis has no place for 0, which a clock may show.
-        Self { exact, place: exact.max(0.01), shown: format!("{exact:.decimals$}"), is_bound: false }
+        let shown = format!("{exact:.decimals$}");
+        Self { exact, place: drawable(exact), shown, is_bound: false, spread: None }
     }
+
+    fn time(exact: f64, ends: [f64; 2]) -> Self {
+        let [low, high] = ends.map(drawable);
+        Self { spread: Some((low, high)), ..Self::plain(exact, 1) }
+    }
+
+    /// All places that it needs on the axis.
+    fn places(&self) -> [f64; 3] {
+        let (low, high) = self.spread.unwrap_or((self.place, self.place));
+        [low, self.place, high]
+    }
+}
+
+/// A logarithmic axis has no place for 0, which a clock may show.
+fn drawable(exact: f64) -> f64 {
+    exact.max(0.01)
 }
 
 /// A picture for each value that some filter has.
@@ -88,7 +114,7 @@ fn plot(field: Field, readings: &[Reading<'_>]) -> String {
         return String::new();
     }
     lines.sort_by(|left, right| left.0.place.total_cmp(&right.0.place));
-    let axis = LogAxis::around(lines.iter().map(|(value, _)| value.place));
+    let axis = LogAxis::around(lines.iter().flat_map(|(value, _)| value.places()));
     let bottom = LINE * lines.len() as f64 + 4.0;
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}: all values are in the table below\">\n",
@@ -117,14 +143,20 @@ fn line(axis: LogAxis, y: f64, value: &Value, reading: &Reading<'_>) -> String {
     } else {
         format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y}\" r=\"4\"/>")
     };
+    let (whisker, title) = value.spread.map_or((String::new(), reading.name()), |(low, high)| {
+        let [from, to] = [low, high].map(|end| across(axis, end));
+        let whisker =
+            format!("<line class=\"whisker\" x1=\"{from:.1}\" x2=\"{to:.1}\" y1=\"{y}\" y2=\"{y}\"/>");
+        (whisker, format!("{}: middle half of the rounds {low:.1} to {high:.1}", reading.name()))
+    });
     format!(
         "<g {} data-value=\"{}\"><title>{}</title>\
          <text x=\"0\" y=\"{baseline}\">{}</text>\
-         <line class=\"guide\" x1=\"{}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\"/>{mark}\
+         <line class=\"guide\" x1=\"{}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\"/>{whisker}{mark}\
          <text class=\"end\" x=\"{WIDTH}\" y=\"{baseline}\">{}</text></g>\n",
         reading.attributes(),
         value.exact,
-        escaped(&reading.name()),
+        escaped(&title),
         escaped(&reading.short_name(NAME_LENGTH)),
         DOTS.0 - 8.0,
         DOTS.1 + 6.0,

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `reading.rs` | a row as it is shown: its name, its rate or a bound, whether it leads |
 //! | `axis.rs` | logarithmic axes and their ticks |
-//! | `dots.rs` | one value of all filters, sorted, written beside its dot |
+//! | `dots.rs` | one value of all filters, sorted, written beside its dot; times with the spread of their rounds |
 //! | `scatter.rs` | rate against time, and against size, each filter named at its mark |
 //! | `rows.rs` | the table |
 //! | `style.css`, `script.js` | colours for light and dark; sorting, and one filter made to stand out |
@@ -54,8 +54,8 @@ pub fn to_html(title: &str, provenance: &Provenance, outcomes: &[Outcome]) -> St
          <b class=\"lead\">Blue</b> filters lead: none beside them is as good in rate, size and time (within \
          5 %) and better in one. A <b>hollow triangle</b> is an upper bound: no false positive was seen among n \
          empty queries, so with 95 % confidence the rate is below 3 / n.</p>\n\
-         <p class=\"quiet\">Times are medians of interleaved rounds on one thread: compare them with each other, \
-         not with those of other pages.</p>\n{facts}{sections}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+         <p class=\"quiet\">Times are medians of interleaved rounds on one thread, and the thin line through a dot is as long as \
+         the middle half of the rounds: compare them with each other, not with those of other pages.</p>\n{facts}{sections}</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::escaped;
 use super::reading::Reading;
-use crate::report::shown_rate;
+use crate::report::{shown_rate, shown_share};
 use crate::{Outcome, Row, Unfit};
 
 /// A column: its heading, its value, and how that is written.
@@ -14,7 +14,7 @@ struct Column {
     has_best: bool,
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     Column {
         heading: "asked",
         value: |row| Some(row.bits_per_key_asked),
@@ -41,6 +41,7 @@ const COLUMNS: [Column; 9] = [
         has_best: false,
     },
     Column { heading: "ns/query", value: |row| Some(row.ns_per_query), shown: tenths, has_best: true },
+    Column { heading: "spread", value: |row| Some(row.spread()), shown: shown_share, has_best: false },
     Column { heading: "batched", value: |row| Some(row.ns_per_query_batched), shown: tenths, has_best: true },
     Column {
         heading: "memory floor",
@@ -78,7 +79,8 @@ pub(super) fn table(outcomes: &[&Outcome], readings: &[Reading<'_>]) -> String {
     format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"All values\" tabindex=\"0\"><table>\n\
          <thead><tr><th scope=\"col\">filter</th>{headings}</tr></thead>\n<tbody>\n{lines}{unfit}</tbody>\n</table></div>\n\
-         <p class=\"quiet\">Bold: the best of its budget. Memory floor: one random read in as much memory as the filter \
+         <p class=\"quiet\">Bold: the best of its budget. Spread: how far the middle half of the rounds of single queries lies \
+         apart, as a share of their median; above 10 %, the machine was busy with something else. Memory floor: one random read in as much memory as the filter \
          has. Missed: keys or ranges that were denied; anything but 0 is a bug.</p>\n{}",
         notes(readings)
     )

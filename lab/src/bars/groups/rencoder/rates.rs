@@ -3,11 +3,10 @@
 //! Limits of table 2 are the paper's for the base; for SS and SE they are 1.1 times the larger of the paper's and
 //! `0.6185^bits`, the rate of a Bloom filter of as many bits.
 
-use lacuna_base::{DynFilter, Result, U64Range};
-use lacuna_bench::harness::batched;
+use lacuna_base::{DynFilter, Result};
 use lacuna_bench::statistics::{queries_expecting, rate_passes};
 
-use super::super::contest::{PlannedFilter, ranges};
+use super::super::contest::{PlannedFilter, maybes, ranges};
 use super::sample;
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtMost;
@@ -110,8 +109,4 @@ impl Subject<'_> {
         let planned = PlannedFilter::try_new(spec, bits, self.setting.seed)?;
         planned.with_sample(&sample(self.setting, law, self.keys)?).open(self.keys)
     }
-}
-
-fn maybes(filter: &DynFilter<u64>, pool: &[U64Range]) -> u64 {
-    batched(pool, 1, |ranges, answers| filter.may_contain_ranges(ranges, answers)) as u64
 }

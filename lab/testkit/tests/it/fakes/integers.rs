@@ -157,6 +157,7 @@ impl<B: AsRef<[u8]>> FakeFilter<B> {
         }
         let denied = match self.quirk {
             Quirk::DeniesAKey => Some(self.key_places() / 2),
+            Quirk::DeniesTheThird => Some(2),
             Quirk::DeniesTheLargest => {
                 (0..self.key_places()).last().filter(|&last| self.key(last) == u64::MAX)
             }
@@ -177,6 +178,7 @@ impl<B: AsRef<[u8]>> FakeFilter<B> {
             Quirk::DeniesPoints => truth && (range.lo() < range.hi() || range.lo() % 1_021 != 77),
             Quirk::EmptySaysMaybe => truth || self.envelope.key_count == 0,
             Quirk::LiesAboutRate => true,
+            Quirk::LiesAboutExactness => truth || range.lo() % 5 == 2,
             Quirk::PanicsOnZero => {
                 assert!(range.lo() > 0 || range.hi() > 0, "zero");
                 truth

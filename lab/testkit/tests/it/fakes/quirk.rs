@@ -11,6 +11,7 @@ pub(crate) enum Quirk {
     Marked,
     // Wrong answers:
     DeniesAKey,
+    DeniesTheThird,
     DeniesTheLargest,
     DeniesWideRanges,
     DeniesPoints,
@@ -40,16 +41,18 @@ pub(crate) enum Quirk {
     QueriesAllocate,
     OpeningAllocates,
     LiesAboutRate,
+    LiesAboutExactness,
     // State:
     CountsQueries,
 }
 
 impl Quirk {
-    const ALL: [Self; 30] = [
+    const ALL: [Self; 32] = [
         Self::None,
         Self::Salted,
         Self::Marked,
         Self::DeniesAKey,
+        Self::DeniesTheThird,
         Self::DeniesTheLargest,
         Self::DeniesWideRanges,
         Self::DeniesPoints,
@@ -75,6 +78,7 @@ impl Quirk {
         Self::QueriesAllocate,
         Self::OpeningAllocates,
         Self::LiesAboutRate,
+        Self::LiesAboutExactness,
         Self::CountsQueries,
     ];
 
