@@ -51,6 +51,7 @@
 //! - **Learned gaps** are off unless [`with_learned_gaps`](RangeFilters::with_learned_gaps) asks for them. Then scans
 //!   without a row are hints, [`GapLearner`] looks into the SSTs that were read in vain, and later scans in a gap do not
 //!   read them again.
+//! - **Many ranges or prefixes in one call**: [`RangeFilters::contains_ranges`], and [`prefix_range`] for the range of a prefix.
 //! - **Codecs.** `bytes` takes any key. `fixed_be:8` is for keys that are big-endian integers, and makes the tightest
 //!   filters for them. A key that the codec does not take leaves its SST without a filter.
 //! - **`auto` chooses the family.** With `auto@14`, or `auto:price=5000000@14` where a needless read costs five
@@ -76,7 +77,9 @@ mod sst_filter;
 pub use apply::ApplyFilters;
 pub use config::RangeFilters;
 pub use gap_learner::GapLearner;
-pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps, Metric};
+pub use lacuna_guard::{
+    CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps, Metric, prefix_range,
+};
 pub use policy::RangeFilterPolicy;
 pub use scan::GuardedScan;
 /// The SlateDB that this version goes into.

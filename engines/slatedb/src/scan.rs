@@ -8,6 +8,7 @@ use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use lacuna_base::ByteRange;
 use slatedb::config::ScanOptions;
 use slatedb::{ByteRangeBounds, DbIterator, DbReadOps, Error, KeyValue};
@@ -15,6 +16,9 @@ use slatedb::{ByteRangeBounds, DbIterator, DbReadOps, Error, KeyValue};
 use crate::config::RangeFilters;
 use crate::policy::Shared;
 use crate::probes::Probe;
+
+/// Scans of a batch that are under way at once, so that the reads of an object store wait together.
+const SCANS_AT_ONCE: usize = 64;
 
 /// The rows of a range, as SlateDB's own iterator gives them.
 pub struct GuardedScan {
@@ -68,6 +72,51 @@ impl RangeFilters {
         options.filter_context.get_or_insert_with(|| probe.context());
         let rows = Some(db.scan_with_options(range, &options).await?);
         Ok(GuardedScan { rows, watch: Some(Watch { lo, hi, probe, shared: self.shared().clone() }) })
+    }
+
+    /// For each range, whether a database, reader, snapshot or transaction has a row in it, in the order of the ranges, which may
+    /// overlap. An SST is read only for the ranges that its filter lets pass, and up to 64 ranges are looked into at once. Ranges
+    /// without a row are noted as those of [`scan`](Self::scan) are.
+    ///
+    /// Each answer is true of a moment during the call; of a snapshot, all are true of the same.
+    ///
+    /// # Errors
+    /// As SlateDB's `scan`.
+    ///
+    /// ```
+    /// use lacuna_slatedb::{RangeFilters, prefix_range};
+    /// use slatedb::object_store::memory::InMemory;
+    /// use slatedb::Db;
+    /// use std::sync::Arc;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lacuna = RangeFilters::parse("surf@30")?;
+    /// let db = lacuna.install(Db::builder("users", Arc::new(InMemory::new()))).build().await?;
+    /// db.put("user/7/mail", b"").await?;
+    ///
+    /// let users = ["user/5/", "user/7/"].map(|prefix| prefix_range(prefix.as_bytes()));
+    /// assert_eq!(lacuna.contains_ranges(&db, users).await?, [false, true]);
+    /// db.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn contains_ranges<R, T>(
+        &self,
+        db: &R,
+        ranges: impl IntoIterator<Item = T>,
+    ) -> Result<Vec<bool>, Error>
+    where
+        R: DbReadOps + Sync,
+        T: ByteRangeBounds,
+    {
+        let owned = |range: T| (copy(range.start_bound()), copy(range.end_bound()));
+        let ranges: Vec<(Bound<Bytes>, Bound<Bytes>)> = ranges.into_iter().map(owned).collect();
+        let has_row = |range: (Bound<Bytes>, Bound<Bytes>)| async move {
+            let mut rows = self.scan(db, range).await?;
+            Ok::<bool, Error>(rows.next().await?.is_some())
+        };
+        stream::iter(ranges).map(has_row).buffered(SCANS_AT_ONCE).try_collect().await
     }
 }
 

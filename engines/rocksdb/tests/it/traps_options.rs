@@ -30,6 +30,8 @@ fn keys_without_a_place_leave_the_table_readable() {
     test.write_table([b"eight by".as_slice(), b"nine byte"]);
     let stats = test.lacuna.stats();
     assert_eq!((stats.filters.built, stats.filters.build_failures), (0, 1), "{stats}");
+    let said = stats.filters.check().unwrap_err().to_string();
+    assert!(said.contains("1 filters were not built") && said.contains("a key has 9 bytes"), "{said}");
     assert_eq!(test.rows(b"a", b"z").len(), 2);
     assert_eq!(test.lacuna.stats().scanned.missing, 2);
 }

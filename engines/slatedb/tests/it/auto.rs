@@ -1,6 +1,9 @@
 //! `auto`: every SST gets the filter that its own keys and the recent scans ask for.
 
-use lacuna_base::{Envelope, ErrorKind, KindId};
+use std::sync::Arc;
+
+use lacuna_base::{Budget, BuildPlan, Envelope, ErrorKind, Sample, SortedKeys};
+use lacuna_families::AutoSpec;
 use lacuna_slatedb::{GuardSpec, RangeFilters};
 
 use crate::support::{TestDb, entry};
@@ -45,24 +48,37 @@ fn next_filter(lacuna: &RangeFilters) -> Vec<u8> {
     bytes
 }
 
-fn kind(filter: &[u8]) -> KindId {
-    Envelope::open_verified(filter).unwrap().0.kind
+/// The name of its family.
+fn family(filter: &[u8]) -> &'static str {
+    let kind = Envelope::open_verified(filter).unwrap().0.kind;
+    lacuna_families::family(kind).unwrap().kind.name()
 }
 
-/// The name of the family with this number.
-fn name(kind: KindId) -> &'static str {
-    lacuna_families::family(kind).unwrap().kind.name()
+/// The family that the designer names for the keys of [`next_filter`] and the scans of [`scan_behind_keys`], and its spec.
+fn designed(distance: u64, length: u64) -> (&'static str, String) {
+    let keys: Vec<u64> = (0..2_000).map(|number| key(number) + 1).collect();
+    let mut sample = Sample::<u64>::new();
+    for number in 0..CAPACITY as u64 {
+        let lo = key(number * 3) + distance;
+        sample.push(lo, lo + length - 1);
+    }
+    let budget = Budget::bits_per_key(14.0).unwrap();
+    let plan = BuildPlan::new(budget).with_sample(Arc::new(sample)).with_seed(5);
+    let design = AutoSpec::new().design(SortedKeys::integers(&keys).unwrap(), &plan).unwrap();
+    let best = &design.candidates()[0];
+    (best.kind.name(), best.spec.clone())
 }
 
 #[tokio::test]
 async fn a_new_workload_gets_another_design() {
     let test = database().await;
     scan_behind_keys(&test, 1 << 37, 1 << 30).await;
-    let far = kind(&next_filter(test.lacuna()));
+    let far = next_filter(test.lacuna());
     scan_behind_keys(&test, 3, 20).await;
-    let near = kind(&next_filter(test.lacuna()));
-    assert!(["grafite", "rencoder", "ribbon"].contains(&name(near)), "{near:?}");
-    assert!(!["grafite", "bloom", "blocked_bloom"].contains(&name(far)), "{far:?}");
+    let near = next_filter(test.lacuna());
+    let (named_far, named_near) = (designed(1 << 37, 1 << 30), designed(3, 20));
+    assert_eq!((family(&far), family(&near)), (named_far.0, named_near.0), "{named_far:?}, {named_near:?}");
+    assert!(named_far != named_near && far != near, "{named_far:?}, {named_near:?}");
     test.write_sst((0..2_000).map(|number| (key(number) + 1).to_be_bytes())).await;
     test.compact(true).await;
     let before = test.lacuna().stats().skipped();

@@ -1,8 +1,8 @@
 //! Random work on a database with filters, on one without, and on a map: all three must always say the same.
 //!
 //! Puts, deletes, merges, flushes, compactions, snapshots and reopening; then scans in both directions between all
-//! kinds of bounds, prefix scans and gets, on the database and on its snapshots. Keys are few and close together, so
-//! that tombstones, versions and near misses are everywhere.
+//! kinds of bounds, prefix scans and gets, and the same in batches, on the database and on its snapshots. Keys are few and
+//! close together, so that tombstones, versions and near misses are everywhere.
 
 use std::sync::Arc;
 
@@ -129,6 +129,7 @@ impl World {
     }
 
     async fn check(&mut self) {
+        let mut queries = Vec::new();
         for _ in 0..QUERIES {
             let query = Query::draw(&mut self.rng, self.draw_key);
             if let Some(learner) = &mut self.learner {
@@ -142,6 +143,16 @@ impl World {
             for (filtered, plain, model) in &self.snapshots {
                 query.check(&**filtered, &**plain, model, &format!("{}, snapshot", self.case)).await;
             }
+            queries.push(query);
+        }
+        let lacuna = self.filtered.lacuna();
+        Query::check_batch(&queries, lacuna, &self.filtered.db, &self.model, &self.case).await;
+        for (filtered, _, model) in &self.snapshots {
+            let case = format!("{}, snapshot", self.case);
+            Query::check_batch(&queries, lacuna, &**filtered, model, &case).await;
+        }
+        if let Some(learner) = &mut self.learner {
+            learner.follow_all(&self.filtered.db).await;
         }
     }
 }

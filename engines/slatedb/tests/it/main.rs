@@ -8,6 +8,7 @@
 mod auto;
 mod differential;
 mod learned_gaps;
+mod many;
 mod panics;
 mod saved_reads;
 mod scans;

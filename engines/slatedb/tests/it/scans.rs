@@ -35,6 +35,7 @@ async fn an_empty_scan_is_noted_once() {
     }
     assert_eq!((test.lacuna().sample_len(), test.lacuna().stats().empty_scans), (1, 1));
     let stats = test.lacuna().stats();
+    stats.check().unwrap();
     let named = |name: &str| {
         stats.metrics().filter(|metric| metric.name == name).map(|metric| metric.value).sum::<u64>()
     };

@@ -146,6 +146,8 @@ async fn keys_the_codec_does_not_take_are_still_found() {
     }
     let stats = test.lacuna().stats();
     assert_eq!((stats.build_failures, stats.built), (1, 1), "{stats}");
+    let said = stats.check().unwrap_err().to_string();
+    assert!(said.contains("1 filters were not built") && said.contains("a key has 9 bytes"), "{said}");
     test.compact(true).await;
     assert_eq!(rows(test.db.scan(..).await.unwrap()).await.len(), 4);
     assert_eq!(test.lacuna().stats().build_failures, 2);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use lacuna_base::ByteRange;
-use lacuna_slatedb::RangeFilters;
+use lacuna_slatedb::{RangeFilters, prefix_range};
 use lacuna_workload::Rng;
 use slatedb::config::ScanOptions;
 use slatedb::{DbReadOps, IterationOrder};
@@ -66,6 +66,28 @@ impl Query {
         let (found, unfiltered) = (self.answer_of(filtered).await, self.answer_of(plain).await);
         assert_eq!(found, wanted, "{case}: {self:x?} with filters");
         assert_eq!(unfiltered, wanted, "{case}: {self:x?} without filters");
+    }
+
+    /// One batch about the ranges of `queries` must say which of them have rows.
+    pub(crate) async fn check_batch<R: DbReadOps + Sync>(
+        queries: &[Self],
+        lacuna: &RangeFilters,
+        db: &R,
+        model: &Model,
+        case: &str,
+    ) {
+        let has_row = |query: &Self| query.answer_by(model).is_some_and(|rows| !rows.is_empty());
+        let wanted: Vec<bool> = queries.iter().map(has_row).collect();
+        let found = lacuna.contains_ranges(db, queries.iter().map(Self::range)).await.unwrap();
+        assert_eq!(found, wanted, "{case}: {queries:x?} in a batch");
+    }
+
+    fn range(&self) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+        match self {
+            Self::Scan(lo, hi, _) => (lo.clone(), hi.clone()),
+            Self::Prefix(prefix) => prefix_range(prefix),
+            Self::Get(key) => (Included(key.clone()), Included(key.clone())),
+        }
     }
 
     /// `None` for a range that SlateDB does not take.
