@@ -42,6 +42,10 @@ pub struct Config {
     pub max_table_bytes: usize,
     /// Memory of all copies of other nodes' filters, in bytes.
     pub max_copy_bytes: usize,
+    /// In mode safe: writes of something new into one [slot](crate::Slots) of a table, within an interval, from which on the slot is open,
+    /// until fewer than half as many come in another one. Writes into an open slot wait for nothing, and reads of it go to the
+    /// replicas. 0, the usual setting, for never.
+    pub slot_writes: u64,
     /// Whether eventual mode also answers for more than two replicas.
     pub eventual_at_any_level: bool,
     /// The rule that a test takes back.
@@ -64,6 +68,7 @@ impl Config {
             max_forwarded: 1 << 16,
             max_table_bytes: 256 << 20,
             max_copy_bytes: 1 << 30,
+            slot_writes: 0,
             eventual_at_any_level: false,
             #[cfg(feature = "flaws")]
             flaw: None,

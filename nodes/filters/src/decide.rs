@@ -6,8 +6,6 @@
 //! live row either, and no tombstone need be shipped. The store's own check of availability has passed. Static columns
 //! count as presence unless rows are restricted. Each copy is fresh enough for the mode.
 
-use std::collections::BTreeSet;
-
 use crate::buckets::Buckets;
 use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
@@ -15,23 +13,20 @@ use crate::margins::Side;
 use crate::node::Node;
 use crate::presence::Presence;
 use crate::question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};
+use crate::slots::Slots;
 
 impl Node {
-    /// Whether a read can be answered without asking a replica. Counted in [`counters`](Self::counters).
-    pub fn decide(&mut self, now: u64, question: &Question<'_>) -> Decision {
+    /// Whether a read can be answered without asking a replica. Counted in [`counters`](Self::counters). It changes nothing else, so
+    /// that many threads may decide at a time.
+    pub fn decide(&self, now: u64, question: &Question<'_>) -> Decision {
         self.decided(self.check(question, |_, key| self.may_be_live(now, question.table, key)))
     }
 
     /// As [`decide`](Self::decide), but it is enough that, for each key of the question, all of its `quorums` are empty: sets
     /// of replicas that could answer the read without the others, such as any two of three for `QUORUM`, or two of each
-    /// datacentre for `EACH_QUORUM`. So reads are answered while a replica is down. A level that one replica can answer
+    /// datacentre for `EACH_QUORUM`. So reads are answered while a replica is down. None is if a replica is known to hold something. A level that one replica can answer
     /// then finds what the store might find: possibly nothing, right after a write that another replica acknowledged.
-    pub fn decide_by_quorum(
-        &mut self,
-        now: u64,
-        question: &Question<'_>,
-        quorums: &[&[Quorum<'_>]],
-    ) -> Decision {
+    pub fn decide_by_quorum(&self, now: u64, question: &Question<'_>, quorums: &[&[Quorum<'_>]]) -> Decision {
         let may_be_live = |at: usize, key: &Asked<'_>| match quorums.get(at) {
             None | Some([]) => Some(Reason::NoKey),
             Some(quorums) => {
@@ -41,13 +36,13 @@ impl Node {
         self.decided(self.check(question, may_be_live))
     }
 
-    fn decided(&mut self, reason: Option<Reason>) -> Decision {
+    fn decided(&self, reason: Option<Reason>) -> Decision {
         let decision = match reason {
             Some(reason) => Decision::Forward(reason),
             None if self.config().mode == Mode::Shadow => Decision::Forward(Reason::Shadow),
             None => Decision::Empty,
         };
-        self.counters_mut().decided(decision);
+        self.decisions().note(decision);
         decision
     }
 
@@ -95,7 +90,9 @@ impl Node {
         answers.find_map(|reason| reason)
     }
 
-    /// Why fewer replicas of a quorum than it needs are known to be empty. A replica named twice counts once.
+    /// Why fewer replicas of a quorum than it needs are known to be empty, or one of the others is known to hold something: what is
+    /// down or not known may be left out, as the store might leave it out, and a row of which this node knows may not. A replica named
+    /// twice counts once.
     fn may_be_live_in(
         &self,
         now: u64,
@@ -103,13 +100,16 @@ impl Node {
         key: &Asked<'_>,
         quorum: Quorum<'_>,
     ) -> Option<Reason> {
-        let needed =
-            if is_flawed!(self.config(), AskFewer) { quorum.needed.saturating_sub(1) } else { quorum.needed };
-        let replicas: BTreeSet<NodeId> = quorum.replicas.iter().copied().collect();
+        let asks_fewer = is_flawed!(self.config(), AskFewer);
+        let needed = if asks_fewer { quorum.needed.saturating_sub(1) } else { quorum.needed };
         let (mut empty, mut first) = (0, None);
-        for replica in replicas {
-            match self.may_be_live_at(now, table, key, replica) {
+        for (at, replica) in quorum.replicas.iter().enumerate() {
+            if quorum.replicas[..at].contains(replica) {
+                continue;
+            }
+            match self.may_be_live_at(now, table, key, *replica) {
                 None => empty += 1,
+                reason @ Some(Reason::MayBeLive) if !asks_fewer => return reason,
                 reason => first = first.or(reason),
             }
         }
@@ -121,6 +121,9 @@ impl Node {
             && let Some(reason) = self.is_stale(now, replica)
         {
             return Some(reason);
+        }
+        if self.is_open(replica, table, key.partition) {
+            return Some(Reason::Ingest);
         }
         let presence = |id: KeyId| self.presence_at(replica, table, id);
         let of_partition = reason_of(presence(key.partition));
@@ -187,6 +190,12 @@ impl Node {
             Mode::Eventual => peer.age(self.config(), now, self.ring()).is_some_and(is_young),
         };
         if is_fresh { None } else { Some(Reason::Stale) }
+    }
+
+    /// Whether keys stream into the slot of a partition at a replica. This node's own filter has what came into its own slots.
+    pub(crate) fn is_open(&self, replica: NodeId, table: TableId, partition: KeyId) -> bool {
+        replica != self.id()
+            && self.peer(replica).is_some_and(|peer| peer.open_slots(table).contains(Slots::of(partition)))
     }
 
     /// Whether a replica puts rows into the buckets that this node asks for: in others, they would be missing.

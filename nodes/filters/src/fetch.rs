@@ -3,6 +3,7 @@
 use crate::key_id::TableId;
 use crate::message::{CHUNK_BYTES, Message, Version};
 use crate::presence::NodeFilter;
+use crate::slots::Slots;
 use crate::wire::reader;
 
 /// Most bytes of a snapshot: what a filter of some 2^32 keys takes.
@@ -23,6 +24,7 @@ pub(crate) enum Fetched {
 pub struct FetchedBytes {
     pub(crate) table: TableId,
     pub(crate) version: Version,
+    pub(crate) open: Slots,
     pub(crate) generation: u64,
     pub(crate) check: u32,
     pub(crate) pieces: Vec<Vec<u8>>,
@@ -33,6 +35,7 @@ pub struct FetchedBytes {
 pub struct FetchedFilter {
     pub(crate) table: TableId,
     pub(crate) version: Version,
+    pub(crate) open: Slots,
     pub(crate) generation: u64,
     pub(crate) check: u32,
     pub(crate) filter: Option<Box<NodeFilter>>,
@@ -41,13 +44,13 @@ pub struct FetchedFilter {
 impl FetchedBytes {
     /// Reads the filter. O(bytes).
     pub fn read(self) -> FetchedFilter {
-        let Self { table, version, generation, check, pieces } = self;
+        let Self { table, version, open, generation, check, pieces } = self;
         let bytes = pieces.concat();
         let is_sound = crc32c::crc32c(&bytes) == check;
         let filter = Some(&bytes)
             .filter(|_| is_sound)
             .and_then(|bytes| NodeFilter::read_from(&mut reader(bytes)).ok());
-        FetchedFilter { table, version, generation, check, filter: filter.map(Box::new) }
+        FetchedFilter { table, version, open, generation, check, filter: filter.map(Box::new) }
     }
 }
 

@@ -43,6 +43,12 @@ mod enabled {
         RevealAtOnce,
         /// A renewal counts as the acknowledgement of what came before.
         RenewalAcknowledges,
+        /// A delta is confirmed when it has come, and applied when the next one comes.
+        ConfirmedBeforeApplied,
+        /// Deltas that were applied are confirmed by requests alone.
+        NothingIsConfirmed,
+        /// A confirmation that another frame should carry is left out.
+        CarriersLoseConfirmations,
         /// A table without a copy counts as empty.
         TrustUnknown,
         /// A deletion that is no proof makes a key dead.
@@ -79,5 +85,13 @@ mod enabled {
         CopiesAreOld,
         /// A filter that an earlier life has saved counts as whole: the simulation's replicas then load nothing that came since.
         RestoredIsWhole,
+        /// A slot counts as open before its holders know.
+        SlotsOpenEarly,
+        /// A slot is closed without what came to it.
+        SlotsCloseEmpty,
+        /// A snapshot does not say which slots are open.
+        SnapshotsForgetSlots,
+        /// A key in a slot that is not open waits for nothing if it has a twin in an open one.
+        PutOffTwinsAreKnown,
     }
 }

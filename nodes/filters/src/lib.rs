@@ -9,6 +9,7 @@
 //! - [`NodeFilter`]: ANY (keys only come) and DEAD (exact, proven deletions); built anew once it is
 //!   [outgrown](NodeFilter::outgrown);
 //! - [`Node`]: the exchange. Events in, messages out, time as an argument;
+//! - [`Slots`]: parts of a table that count as live while many new keys come to them;
 //! - [`NewsFlag`]: whether reads and acknowledgements have to ask at all;
 //! - [`Question`], [`Decision`]: when a coordinator may answer "empty", and why not;
 //! - [`Config`], [`Mode`]: shadow, eventual, safe;
@@ -80,6 +81,7 @@ mod peer;
 mod presence;
 mod publisher;
 mod question;
+mod slots;
 mod water_mark;
 mod wire;
 
@@ -95,6 +97,7 @@ pub use message::{CHUNK_BYTES, LeaseUse, Message, TableDelta, Version};
 pub use news_flag::NewsFlag;
 pub use node::{Barrier, Node, Undone};
 pub use presence::{Deletion, NodeFilter, Presence};
-pub use publisher::{EncodedFilter, Saved, WholeFilter};
+pub use publisher::{EncodedFilter, Saved, SavedFilter, WholeFilter};
 pub use question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};
+pub use slots::Slots;
 pub use water_mark::WaterMark;

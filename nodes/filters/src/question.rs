@@ -95,6 +95,26 @@ pub enum Reason {
     Stale,
     /// The slice has too many buckets, as one that is open to one side.
     TooWide,
+    /// Keys stream into its slot at a replica, so any of them may be there.
+    Ingest,
+}
+
+impl Reason {
+    /// All of them, in their order.
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Shadow,
+        Self::Off,
+        Self::Plan,
+        Self::Consistency,
+        Self::Page,
+        Self::Availability,
+        Self::NoKey,
+        Self::MayBeLive,
+        Self::Unknown,
+        Self::Stale,
+        Self::TooWide,
+        Self::Ingest,
+    ];
 }
 
 /// What to do with a read.

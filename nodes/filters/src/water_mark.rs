@@ -138,7 +138,9 @@ impl Node {
         replica: NodeId,
         side: Side,
     ) -> Option<(u64, [u64; 5])> {
-        if replica != self.id() && self.is_stale(now, replica).is_some() {
+        if replica != self.id() && self.is_stale(now, replica).is_some()
+            || self.is_open(replica, table, partition)
+        {
             return None;
         }
         let name = partition.water_mark(side);

@@ -4,7 +4,7 @@ pub(crate) use lacuna_base::wire::{Reader, Writer};
 use lacuna_base::{Error, Result};
 
 /// Version of the messages.
-pub(crate) const VERSION: u8 = 1;
+pub(crate) const VERSION: u8 = 2;
 
 /// A frame without its body.
 pub(crate) fn begin(kind: u8) -> Writer {
@@ -29,7 +29,7 @@ pub(crate) fn open(frame: &[u8]) -> Result<(u8, Reader<'_>)> {
     }
     if *version != VERSION {
         return Err(Error::unsupported(format!(
-            "a node filter message of version {version}; this code reads 1"
+            "a node filter message of version {version}; this code reads {VERSION}"
         )));
     }
     Ok((*kind, reader(body)))

@@ -2,19 +2,20 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::Duration;
 
 use lacuna_node_filters::{
-    Barrier, Buckets, Config, KeyId, Mode, NewsFlag, Node, NodeFilter, NodeId, Saved, TableId, Undone,
-    WaterMark,
+    Barrier, Buckets, Config, KeyId, Mode, NewsFlag, Node, NodeFilter, NodeId, Saved, SavedFilter, TableId,
+    Undone, WaterMark,
 };
 
 use crate::{clock, question};
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 7;
+pub const VERSION: i64 = 8;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -32,16 +33,46 @@ const STEP_LOG2: u32 = 4;
 /// Deltas kept for peers that missed some: those of many new keys while a large filter is fetched.
 const LOG_BYTES: usize = 16 << 20;
 
+/// Of the numbers about a filter: how many slots are open for streams of new keys.
+const OPEN_SLOTS: i64 = 7;
+
 /// Looks, a millisecond apart, for a filter that another thread writes to bytes: if that thread has panicked, there is none.
 const MAX_LOOKS: u32 = 60_000;
 
 /// A frame for another node: the mode's number, the node, the bytes.
 pub type Outgoing = (u8, NodeId, Vec<u8>);
 
+/// A node that many calls may look at, or one may change. One that looks begins after all changes that have ended before it, and no change
+/// ends during it: so a decision is made by all deltas that this node has confirmed until then.
+#[derive(Debug)]
+struct Shared {
+    node: RwLock<Node>,
+    /// A lock notices a panic of the call that has it alone.
+    is_shut: AtomicBool,
+}
+
+impl Shared {
+    fn new(node: Node) -> Self {
+        Self { node: RwLock::new(node), is_shut: AtomicBool::new(false) }
+    }
+
+    fn read(&self) -> Option<RwLockReadGuard<'_, Node>> {
+        if self.is_shut.load(Ordering::Acquire) { None } else { self.node.read().ok() }
+    }
+
+    fn write(&self) -> Option<RwLockWriteGuard<'_, Node>> {
+        if self.is_shut.load(Ordering::Acquire) { None } else { self.node.write().ok() }
+    }
+
+    fn shut(&self) {
+        self.is_shut.store(true, Ordering::Release);
+    }
+}
+
 /// All that the library keeps for one Cassandra node.
 #[derive(Debug)]
 pub struct Hub {
-    nodes: [Mutex<Node>; 3],
+    nodes: [Shared; 3],
     outgoing: Mutex<VecDeque<Outgoing>>,
     /// Of mode safe.
     news: NewsFlag,
@@ -60,26 +91,35 @@ impl Hub {
             ..Config::new(mode)
         };
         Self {
-            nodes: MODES.map(|mode| Mutex::new(Node::new(id, config(mode), incarnation, now))),
+            nodes: MODES.map(|mode| Shared::new(Node::new(id, config(mode), incarnation, now))),
             outgoing: Mutex::default(),
             news: NewsFlag::default(),
         }
     }
 
-    /// Runs `work` on the node of a mode; [`FAILED`] if it panics, and ever after: a lock that saw a panic stays shut.
+    /// Runs `work` on the node of a mode, alone; [`FAILED`] if it panics, and ever after: a mode that saw a panic stays shut.
     pub fn with(&self, mode: i64, work: impl FnOnce(&mut Node) -> i64) -> i64 {
-        let place = usize::try_from(mode).ok();
-        let Some(node) = place.and_then(|place| self.nodes.get(place)) else { return FAILED };
-        let run = || {
-            let Ok(mut node) = node.lock() else { return FAILED };
+        self.caught(mode, |shared| {
+            let Some(mut node) = shared.write() else { return FAILED };
             let answer = work(&mut node);
             if mode == SAFE {
                 self.news.raise_if_news(&node);
             }
             answer
-        };
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+        })
+    }
+
+    /// As [`with`](Self::with) for what only looks: any number of such calls run at a time.
+    pub fn read(&self, mode: i64, work: impl FnOnce(&Node) -> i64) -> i64 {
+        self.caught(mode, |shared| shared.read().map_or(FAILED, |node| work(&node)))
+    }
+
+    fn caught(&self, mode: i64, work: impl FnOnce(&Shared) -> i64) -> i64 {
+        let place = usize::try_from(mode).ok();
+        let Some(shared) = place.and_then(|place| self.nodes.get(place)) else { return FAILED };
+        catch_unwind(AssertUnwindSafe(|| work(shared))).unwrap_or_else(|_| {
             // What it has done before is not known.
+            shared.shut();
             self.news.raise();
             FAILED
         })
@@ -150,7 +190,7 @@ impl Hub {
 
     /// 1 if a read may show what it has found of a partition; 0 if a node that relies on this one does not know the partition yet.
     pub fn may_reveal(&self, mode: i64, table: TableId, key: KeyId, now: u64) -> i64 {
-        self.with(mode, |node| i64::from(node.may_reveal(now, table, key)))
+        self.read(mode, |node| i64::from(node.may_reveal(now, table, key)))
     }
 
     /// As [`NodeFilter::new`]'s parameters, with rows in buckets of `2^finest` places if `finest` is given, in at most
@@ -229,17 +269,22 @@ impl Hub {
 
     /// Puts such bytes into a filter that was created just now: 1, or 0 if they are none, or it holds something already.
     pub fn restore(&self, mode: i64, table: TableId, bytes: &[u8], keeps_dead: bool) -> i64 {
-        self.with(mode, |node| i64::from(node.restore_table(table, bytes, keeps_dead).unwrap_or(false)))
+        // Without the lock.
+        match catch_unwind(|| SavedFilter::read(bytes, keeps_dead)) {
+            Ok(Ok(saved)) => self.with(mode, |node| i64::from(node.restore(table, saved))),
+            Ok(Err(_)) => 0,
+            Err(_) => FAILED,
+        }
     }
 
     /// The ticket of an acknowledgement in safe mode that may be of anything; 0 if it may leave now.
     pub fn hold(&self, now: u64) -> i64 {
-        self.with(SAFE, |node| ticket(node, now, node.barrier()))
+        self.read(SAFE, |node| ticket(node, now, node.barrier()))
     }
 
     /// The ticket of an acknowledgement of a write of one partition, for the news of this partition alone.
     pub fn hold_key(&self, table: TableId, key: KeyId, now: u64) -> i64 {
-        self.with(SAFE, |node| ticket(node, now, node.barrier_of(table, key)))
+        self.read(SAFE, |node| ticket(node, now, node.barrier_of(table, key)))
     }
 
     /// All tickets up to this one may leave; 0 if none may.
@@ -249,14 +294,14 @@ impl Hub {
 
     /// What a coordinator does with a read: 0 answers "empty", every other number is a reason to ask the replicas.
     pub fn decide(&self, mode: i64, now: u64, words: &[u64]) -> i64 {
-        self.with(mode, |node| question::to_code(question::decide(node, now, words)))
+        self.read(mode, |node| question::to_code(question::decide(node, now, words)))
     }
 
     /// How far the partition of a question is known to hold no live row, from one end on: the place without its lowest bit, and the
     /// mark's stamp. -1 if nothing is known.
     pub fn water_mark(&self, mode: i64, now: u64, words: &[u64], side: i64) -> (i64, u64) {
         let mut stamp = 0;
-        let pair = self.with(mode, |node| {
+        let pair = self.read(mode, |node| {
             let mark = question::water_mark(node, now, words, question::side(side));
             stamp = mark.map_or(0, WaterMark::stamp);
             mark.map_or(-1, |mark| question::to_pair(mark.place()))
@@ -266,7 +311,7 @@ impl Hub {
 
     /// The same for this node's own filter alone.
     pub fn own_water_mark(&self, mode: i64, table: TableId, key: KeyId, side: i64) -> i64 {
-        self.with(mode, |node| {
+        self.read(mode, |node| {
             node.own_water_mark(table, key, question::side(side)).map_or(-1, question::to_pair)
         })
     }
@@ -288,8 +333,12 @@ impl Hub {
     pub fn take(&self, max: usize) -> Result<Option<Outgoing>, usize> {
         let Ok(mut outgoing) = self.outgoing.lock() else { return Ok(None) };
         if outgoing.is_empty() {
-            for (number, node) in (0..).zip(&self.nodes) {
-                let Ok(mut node) = node.lock() else { continue };
+            for (number, shared) in (0..).zip(&self.nodes) {
+                // Mostly there are none, and then no reader has to wait.
+                if !shared.read().is_some_and(|node| node.has_messages()) {
+                    continue;
+                }
+                let Some(mut node) = shared.write() else { continue };
                 outgoing.extend(node.take_outbox().into_iter().map(|(to, frame)| (number, to, frame)));
             }
         }
@@ -300,27 +349,35 @@ impl Hub {
     }
 
     /// A number about this node's filter of a table, or about the copy of a peer's: keys, bytes, dead keys, expected
-    /// rate in thousand millionths, whether it knows nothing, the capacity that it needs if it is outgrown (else 0). -1 if there
-    /// is none.
+    /// rate in thousand millionths, whether it knows nothing, the capacity that it needs if it is outgrown (else 0), the keys that it held when
+    /// it was given up, slots that are open. -1 if there is none.
     pub(crate) fn of_filter(&self, mode: i64, table: TableId, peer: Option<NodeId>, what: i64) -> i64 {
-        self.with(mode, |node| {
+        self.read(mode, |node| {
             let filter = match peer {
                 None => node.own_filter(table),
                 Some(peer) => node.copy_of(peer, table),
             };
-            filter.map_or(-1, |filter| number_of(filter, what))
+            match filter {
+                None => -1,
+                Some(_) if what == OPEN_SLOTS => {
+                    i64::from(node.open_slots(peer.unwrap_or(node.id()), table).count())
+                }
+                Some(filter) => number_of(filter, what),
+            }
         })
     }
 
-    /// A counter of a mode: reads skipped, contradictions, damaged messages, bytes sent.
+    /// A counter of a mode: reads skipped, contradictions, damaged messages, bytes sent, slots opened, writes into open slots.
     pub(crate) fn counter(&self, mode: i64, what: i64) -> i64 {
-        self.with(mode, |node| {
+        self.read(mode, |node| {
             let counters = node.counters();
             let number = match what {
                 0 => counters.skipped,
                 1 => counters.contradictions,
                 2 => counters.malformed_messages,
                 3 => counters.sent_bytes,
+                4 => node.slots_opened(),
+                5 => node.writes_streamed(),
                 _ => return FAILED,
             };
             i64::try_from(number).unwrap_or(i64::MAX)
@@ -330,7 +387,7 @@ impl Hub {
     /// A number about the exchange in a mode: bytes of copies, bytes of snapshots for peers, nodes that rely on this one, peers that this
     /// one asks, those of them that it may rely on.
     pub(crate) fn of_node(&self, mode: i64, now: u64, what: i64) -> i64 {
-        self.with(mode, |node| {
+        self.read(mode, |node| {
             let number = match what {
                 0 => node.copy_bytes(),
                 1 => node.kept().0,

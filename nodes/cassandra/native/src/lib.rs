@@ -5,8 +5,8 @@
 //! Such a call needs nothing of the virtual machine; that is why no crate for JNI stands here. For example
 //! `write(hub, SAFE, t1, t2, h1, h2, hasPlace, place, now)` marks a key and says whether another node has to know it first.
 //!
-//! - [`Hub`]: one [`Node`](lacuna_node_filters::Node) for each mode, since a table's mode is its own; tickets of
-//!   acknowledgements that wait; frames to send;
+//! - [`Hub`]: one [`Node`](lacuna_node_filters::Node) for each mode, since a table's mode is its own, which many calls look at or one
+//!   changes; tickets of acknowledgements that wait; frames to send;
 //! - [`clock`]: the time by which leases are counted;
 //! - [`calls`]: the exported functions, one for each method of `lacuna.cassandra.Native`.
 //!

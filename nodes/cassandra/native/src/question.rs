@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! table (2 words)   consistency   number of keys
-//! for each key:     hash (2 words)   has a slice?   first place   last place   number of replicas   replicas (2 words each)
+//! for each key:     hash (2 words)   has a slice?   first place   last place   enough   number of replicas   replicas (2 words each)
 //! ```
+//!
+//! `enough` is how many of the replicas could answer the read without the others, or 0 if all must be known to be empty.
 
 use lacuna_node_filters::{
-    Asked, Consistency, Decision, KeyId, Node, NodeId, Plan, Question, Reason, Side, TableId, WaterMark,
+    Asked, Consistency, Decision, KeyId, Node, NodeId, Plan, Question, Quorum, Reason, Side, TableId,
+    WaterMark,
 };
 
 /// Two words of a UUID.
@@ -33,11 +36,19 @@ impl Words<'_> {
 struct Key {
     partition: KeyId,
     slice: Option<(u64, u64)>,
+    enough: usize,
     replicas: Vec<NodeId>,
 }
 
+impl Key {
+    fn quorum(&self) -> Quorum<'_> {
+        let needed = if self.enough == 0 { self.replicas.len() } else { self.enough };
+        Quorum { replicas: &self.replicas, needed }
+    }
+}
+
 /// What a node decides about the read in `words`; "unknown" for what is no question.
-pub(crate) fn decide(node: &mut Node, now: u64, words: &[u64]) -> Decision {
+pub(crate) fn decide(node: &Node, now: u64, words: &[u64]) -> Decision {
     let mut words = Words { rest: words };
     let unknown = Decision::Forward(Reason::Unknown);
     let Some((table, consistency, keys)) = read(&mut words) else { return unknown };
@@ -53,7 +64,15 @@ pub(crate) fn decide(node: &mut Node, now: u64, words: &[u64]) -> Decision {
         is_available: true,
         keys: &asked,
     };
-    node.decide(now, &question)
+    if keys.iter().all(|key| key.enough == 0) {
+        return node.decide(now, &question);
+    }
+    if let [key] = keys.as_slice() {
+        return node.decide_by_quorum(now, &question, &[&[key.quorum()]]);
+    }
+    let quorums: Vec<[Quorum<'_>; 1]> = keys.iter().map(|key| [key.quorum()]).collect();
+    let quorums: Vec<&[Quorum<'_>]> = quorums.iter().map(<[Quorum<'_>; 1]>::as_slice).collect();
+    node.decide_by_quorum(now, &question, &quorums)
 }
 
 /// How far the partition of a question of one is known to hold no live row, from one end on.
@@ -101,11 +120,12 @@ fn key(words: &mut Words<'_>) -> Option<Key> {
     let partition = KeyId::of_hash(words.next()?, words.next()?);
     let has_slice = words.next()? != 0;
     let slice = (words.next()?, words.next()?);
+    let enough = usize::try_from(words.next()?).ok()?;
     let replicas = (0..words.next()?).map(|_| words.wide().map(NodeId)).collect::<Option<_>>()?;
-    Some(Key { partition, slice: has_slice.then_some(slice), replicas })
+    Some(Key { partition, slice: has_slice.then_some(slice), enough, replicas })
 }
 
-const REASONS: [Reason; 11] = [
+const REASONS: [Reason; 12] = [
     Reason::Shadow,
     Reason::Off,
     Reason::Plan,
@@ -117,6 +137,7 @@ const REASONS: [Reason; 11] = [
     Reason::Unknown,
     Reason::Stale,
     Reason::TooWide,
+    Reason::Ingest,
 ];
 
 /// 0 for "empty", else the number of the reason.
@@ -125,7 +146,7 @@ pub(crate) fn to_code(decision: Decision) -> i64 {
         Decision::Empty => 0,
         Decision::Forward(reason) => {
             let position = REASONS.iter().position(|other| *other == reason);
-            1 + i64::try_from(position.expect("all reasons are listed")).expect("eleven reasons")
+            1 + i64::try_from(position.expect("all reasons are listed")).expect("twelve reasons")
         }
     }
 }
@@ -141,6 +162,7 @@ mod tests {
             (Decision::Forward(Reason::Shadow), 1),
             (Decision::Forward(Reason::MayBeLive), 8),
             (Decision::Forward(Reason::TooWide), 11),
+            (Decision::Forward(Reason::Ingest), 12),
         ];
         for (decision, code) in numbered {
             assert_eq!(to_code(decision), code);
@@ -149,10 +171,10 @@ mod tests {
 
     #[test]
     fn what_is_no_question_is_unknown() {
-        let mut node =
+        let node =
             Node::new(NodeId(1), lacuna_node_filters::Config::new(lacuna_node_filters::Mode::Safe), 1, 0);
-        for words in [&[][..], &[1, 2, 9, 1], &[1, 2, 0, 1, 3], &[1, 2, 0, 1, 3, 4, 0, 0, 0, u64::MAX]] {
-            assert_eq!(decide(&mut node, 0, words), Decision::Forward(Reason::Unknown));
+        for words in [&[][..], &[1, 2, 9, 1], &[1, 2, 0, 1, 3], &[1, 2, 0, 1, 3, 4, 0, 0, 0, 0, u64::MAX]] {
+            assert_eq!(decide(&node, 0, words), Decision::Forward(Reason::Unknown));
         }
     }
 }

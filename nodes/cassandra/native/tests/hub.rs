@@ -1,7 +1,10 @@
 //! Two hubs that hear each other, as two Cassandra nodes would, without a virtual machine.
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use lacuna_cassandra::{FAILED, Hub};
 use lacuna_node_filters::{Deletion, KeyId, NodeId, TableId};
@@ -15,23 +18,26 @@ const MAY_BE_LIVE: i64 = 8;
 const UNKNOWN: i64 = 9;
 const STALE: i64 = 10;
 const TOO_WIDE: i64 = 11;
+const INGEST: i64 = 12;
+
+/// The second one holds keys.
+fn hub(mode: i64, id_of: NodeId) -> Hub {
+    let hub = Hub::new(id_of, 1, [0, 1_000, 3_000], 1 << 20);
+    assert_eq!(hub.with_all(|node| node.set_ring(1, IDS)), 0);
+    assert_eq!(hub.create(mode, TABLE, 1_000, 0.01, Some(4), 1 << 20), 0);
+    let keys = if id_of == IDS[1] { 100 } else { 0 };
+    for key in 0..keys {
+        hub.write(mode, TABLE, id(key), None, 0);
+    }
+    hub.with(mode, |node| {
+        node.set_ready(TABLE);
+        0
+    });
+    hub
+}
 
 fn hubs(mode: i64) -> [Hub; 2] {
-    let hubs = IDS.map(|id| Hub::new(id, 1, [0, 1_000, 3_000], 1 << 20));
-    for hub in &hubs {
-        assert_eq!(hub.with_all(|node| node.set_ring(1, IDS)), 0);
-        assert_eq!(hub.create(mode, TABLE, 1_000, 0.01, Some(4), 1 << 20), 0);
-    }
-    for key in 0..100 {
-        hubs[1].write(mode, TABLE, id(key), None, 0);
-    }
-    for hub in &hubs {
-        hub.with(mode, |node| {
-            node.set_ready(TABLE);
-            0
-        });
-    }
-    hubs
+    IDS.map(|id| hub(mode, id))
 }
 
 fn id(key: u64) -> KeyId {
@@ -62,8 +68,12 @@ fn carry(hubs: &[Hub; 2], now: u64) {
 
 /// The first hub's decision about a key of the second.
 fn decide(hubs: &[Hub; 2], mode: i64, now: u64, key: u64) -> i64 {
-    let words = [0, 9, 0, 1, key, !key, 0, 0, 0, 1, 0, 2];
-    hubs[0].decide(mode, now, &words)
+    decide_by(&hubs[0], mode, now, key)
+}
+
+fn decide_by(hub: &Hub, mode: i64, now: u64, key: u64) -> i64 {
+    let words = [0, 9, 0, 1, key, !key, 0, 0, 0, 0, 1, 0, 2];
+    hub.decide(mode, now, &words)
 }
 
 #[test]
@@ -81,6 +91,24 @@ fn every_mode_exchanges_its_own_tables() {
     }
 }
 
+/// Of the replicas 1, 2 and 9 the first hub knows nothing of the last.
+#[test]
+fn enough_replicas_answer_for_one_that_is_down() {
+    let hubs = hubs(SAFE);
+    for now in [0, 1_000, 2_000, 6_000] {
+        exchange(&hubs, now);
+    }
+    let of = |key: u64, enough| [0, 9, 3, 1, key, !key, 0, 0, 0, enough, 3, 0, 1, 0, 2, 0, 9];
+    let decide = |key, enough| hubs[0].decide(SAFE, 6_001, &of(key, enough));
+    let absent = (1_000..).find(|key| decide(*key, 2) == 0).unwrap();
+    assert_eq!([0, 1, 2, 3, 4].map(|enough| decide(absent, enough)), [UNKNOWN, 0, 0, UNKNOWN, UNKNOWN]);
+    assert_eq!([2, 3].map(|enough| decide(7, enough)), [MAY_BE_LIVE; 2], "the second holds it");
+    // One key by enough of its replicas, and one by all.
+    let both = |enough| [&of(absent, 2)[..3], &[2], &of(absent, 2)[4..], &of(absent, enough)[4..]].concat();
+    let decide = |enough| hubs[0].decide(SAFE, 6_001, &both(enough));
+    assert_eq!([0, 2].map(decide), [UNKNOWN, 0]);
+}
+
 #[test]
 fn a_range_of_rows_is_absent_where_its_buckets_are() {
     let hubs = hubs(SAFE);
@@ -88,7 +116,7 @@ fn a_range_of_rows_is_absent_where_its_buckets_are() {
     for now in [0, 1_000, 2_000, 6_000] {
         exchange(&hubs, now);
     }
-    let rows = |lo, hi| hubs[0].decide(SAFE, 6_001, &[0, 9, 0, 1, 7, !7, 1, lo, hi, 1, 0, 2]);
+    let rows = |lo, hi| hubs[0].decide(SAFE, 6_001, &[0, 9, 0, 1, 7, !7, 1, lo, hi, 0, 1, 0, 2]);
     assert_eq!([rows(1_000, 1_000), rows(0, 5_000)], [MAY_BE_LIVE; 2]);
     assert_eq!(rows(0, u64::MAX), TOO_WIDE);
     let absent = (0..100).filter(|at| rows(at * 10_000 + 2_000, at * 10_000 + 9_000) == 0).count();
@@ -321,15 +349,153 @@ fn a_reader_without_the_lock_shows_nothing_new() {
     assert!(shown > 0 && held > 0, "{shown} shown, {held} held");
 }
 
+/// What two threads have met that ask for keys whose writes were acknowledged, while deltas arrive.
+struct Race {
+    decided: u64,
+    denied: Vec<u64>,
+}
+
+/// With `is_late` they ask a hub that gets each frame for the first one long after it: as if decisions were made by a state that is
+/// published after it was confirmed.
+fn race(is_late: bool) -> Race {
+    const NEW: u64 = 2_000;
+    const ROUNDS: u64 = 50;
+    const NOW: u64 = 6_001;
+    let (hubs, twin) = (hubs(SAFE), hub(SAFE, IDS[0]));
+    for now in [0, 1_000, 2_000, 6_000] {
+        for hub in [&twin, &hubs[0], &hubs[1]] {
+            assert_eq!(hub.tick(now), 0);
+        }
+        carry_to_both(&hubs, now, |frame| {
+            twin.receive(SAFE, now, IDS[1], &frame);
+        });
+        while twin.take(1 << 20).unwrap().is_some() {}
+    }
+    let answer = |key| decide_by(&twin, SAFE, NOW, key);
+    assert!(
+        answer(5) == MAY_BE_LIVE && (1_001..1_101).any(|key| answer(key) == 0),
+        "it has what the first has"
+    );
+    let (acknowledged, is_done) = (AtomicU64::new(0), AtomicBool::new(false));
+    let asked = if is_late { &twin } else { &hubs[0] };
+    let ask = || {
+        let mut race = Race { decided: 0, denied: Vec::new() };
+        while !is_done.load(Ordering::Acquire) {
+            let key = acknowledged.load(Ordering::Acquire);
+            if key > 0 {
+                race.decided += 1;
+                race.denied.extend((decide_by(asked, SAFE, NOW, key) == 0).then_some(key));
+            }
+        }
+        race
+    };
+    let carry_away = || {
+        let mut under_way = VecDeque::new();
+        for round in 0.. {
+            if is_done.load(Ordering::Acquire) {
+                return;
+            }
+            hubs[1].with_all(|node| node.flush(NOW));
+            carry_to_both(&hubs, NOW, |frame| under_way.push_back((round, frame)));
+            while under_way.front().is_some_and(|(sent, _)| sent + ROUNDS <= round) {
+                let (_, frame) = under_way.pop_front().unwrap();
+                twin.receive(SAFE, NOW, IDS[1], &frame);
+            }
+        }
+    };
+    std::thread::scope(|threads| {
+        let asking = [threads.spawn(ask), threads.spawn(ask)];
+        threads.spawn(carry_away);
+        for key in 1_001..1_001 + NEW {
+            hubs[1].write(SAFE, TABLE, id(key), None, NOW);
+            while hubs[1].hold_key(TABLE, id(key), NOW) != 0 {
+                std::thread::yield_now();
+            }
+            acknowledged.store(key, Ordering::Release);
+        }
+        is_done.store(true, Ordering::Release);
+        let [one, other] = asking.map(|thread| thread.join().unwrap());
+        Race { decided: one.decided + other.decided, denied: [one.denied, other.denied].concat() }
+    })
+}
+
+/// Carries what there is between the two, one way and the other, and shows each frame for the first one.
+fn carry_to_both(hubs: &[Hub; 2], now: u64, mut show: impl FnMut(Vec<u8>)) {
+    let mut is_quiet = false;
+    while !is_quiet {
+        is_quiet = true;
+        for (at, hub) in hubs.iter().enumerate() {
+            while let Some((mode, _, frame)) = hub.take(1 << 20).unwrap() {
+                is_quiet = false;
+                hubs[1 - at].receive(i64::from(mode), now, IDS[at], &frame);
+                if at == 1 && i64::from(mode) == SAFE {
+                    show(frame);
+                }
+            }
+        }
+    }
+}
+
+/// Many decide while one applies: a decision that begins after an acknowledgement is by a state that has the write.
+#[test]
+fn no_decision_is_by_an_older_state_than_was_confirmed() {
+    let Race { decided, denied } = race(false);
+    assert!(denied.is_empty(), "{} of {decided} decisions, of keys {denied:?}", denied.len());
+    assert!(decided > 100, "{decided}");
+}
+
+/// The control of the test before.
+#[test]
+fn decisions_by_an_older_state_are_found() {
+    assert!((0..20).any(|_| !race(true).denied.is_empty()));
+}
+
+/// While one looks, for as long as it likes, others do. The test would wait for ever otherwise, so it has a limit.
+#[test]
+fn those_that_look_wait_for_none_that_looks() {
+    let hubs: &'static [Hub; 2] = Box::leak(Box::new(hubs(SAFE)));
+    for now in [0, 1_000, 2_000, 6_000] {
+        exchange(hubs, now);
+    }
+    let (sender, answers) = channel();
+    let looks = move || {
+        let question = [0, 9, 3, 1, 1, 2, 0, 0, 0, 0, 1, 0, 1];
+        let numbers = [
+            decide(hubs, SAFE, 6_001, 5),
+            hubs[0].may_reveal(SAFE, TABLE, id(5), 6_001),
+            hubs[0].hold(6_001),
+            hubs[0].hold_key(TABLE, id(5), 6_001),
+            hubs[0].own_water_mark(SAFE, TABLE, id(5), 0),
+            hubs[0].water_mark(SAFE, 6_001, &question, 0).0,
+            i64::from(hubs[0].take(1 << 20).unwrap().is_some()),
+            // A file is read before its table is looked for.
+            hubs[0].restore(SAFE, TABLE, b"no filter", true),
+        ];
+        sender.send(numbers).unwrap();
+    };
+    let mut numbers = None;
+    hubs[0].read(SAFE, |_| {
+        std::thread::spawn(looks);
+        numbers = answers.recv_timeout(Duration::from_secs(60)).ok();
+        0
+    });
+    assert_eq!(numbers, Some([MAY_BE_LIVE, 1, 0, 0, -1, i64::MAX, 0, 0]), "none if they wait");
+}
+
 #[test]
 fn a_panic_leaves_the_word_raised() {
-    let hubs = hubs(SAFE);
-    for now in [0, 1_000, 2_000, 6_000] {
-        exchange(&hubs, now);
+    let panics: [fn(&Hub) -> i64; 2] =
+        [|hub| hub.with(SAFE, |_| panic!("on purpose")), |hub| hub.read(SAFE, |_| panic!("on purpose"))];
+    for panics in panics {
+        let hubs = hubs(SAFE);
+        for now in [0, 1_000, 2_000, 6_000] {
+            exchange(&hubs, now);
+        }
+        assert!(!hubs[1].news().is_raised());
+        assert_eq!(panics(&hubs[1]), FAILED);
+        assert!(hubs[1].news().is_raised());
+        assert_eq!([hubs[1].hold(6_001), hubs[1].write(SAFE, TABLE, id(1), None, 6_001)], [FAILED; 2]);
     }
-    assert!(!hubs[1].news().is_raised());
-    assert_eq!(hubs[1].with(SAFE, |_| panic!("on purpose")), FAILED);
-    assert!(hubs[1].news().is_raised());
 }
 
 /// Java sees a mark by halves of places, and whether it is the same one still by its stamp.
@@ -342,7 +508,7 @@ fn a_mark_is_half_a_place_and_its_stamp() {
         node.bury_rows(table, key, 200, u64::MAX, 0);
         0
     });
-    let question = [0, 9, 3, 1, 1, 2, 0, 0, 0, 1, 0, 1];
+    let question = [0, 9, 3, 1, 1, 2, 0, 0, 0, 0, 1, 0, 1];
     let mark = |side| hub.water_mark(SAFE, 1_000_000, &question, side);
     assert_eq!((mark(0).0, mark(1).0), (49, 100));
     assert_eq!([0, 1].map(|side| hub.own_water_mark(SAFE, table, key, side)), [49, 100]);
@@ -353,4 +519,44 @@ fn a_mark_is_half_a_place_and_its_stamp() {
     hub.with(SAFE, |node| i64::try_from(node.bury_rows(table, key, 0, 49, 0)).unwrap());
     assert!(mark(0).0 == 24 && mark(0).1 != before[0].1 && mark(1) == before[1]);
     assert_eq!(hub.water_mark(SAFE, 1_000_000, &question[..7], 0), (-1, 0), "no question");
+}
+
+/// From the second new key of a slot on. Java's keys are halves of a hash, of which the second says to which slot a partition belongs.
+#[test]
+fn a_stream_of_new_keys_waits_for_its_opening_alone() {
+    let hubs = hubs(SAFE);
+    let in_slot = |key: u64| KeyId::of_hash(key, 7 << 56 | key);
+    let decide =
+        |now, key: u64| hubs[0].decide(SAFE, now, &[0, 9, 0, 1, key, 7 << 56 | key, 0, 0, 0, 0, 1, 0, 2]);
+    let opens_at = |node: &mut lacuna_node_filters::Node| {
+        node.open_slots_at(TABLE, 2);
+        0
+    };
+    assert_eq!(hubs[1].with(SAFE, opens_at), 0);
+    for now in [0, 1_000, 2_000, 6_000] {
+        exchange(&hubs, now);
+    }
+    let mut absent = (1_000..1_100).filter(|key| decide(6_001, *key) == 0);
+    let [first, second, third] = [(); 3].map(|()| absent.next().unwrap());
+    for key in [first, second] {
+        assert_eq!(hubs[1].write(SAFE, TABLE, in_slot(key), None, 6_001), 1);
+    }
+    hubs[1].with_all(|node| node.flush(6_001));
+    assert_eq!(hubs[1].write(SAFE, TABLE, in_slot(third), None, 6_001), 1, "the opening is on its way");
+    assert_eq!(hubs[1].may_reveal(SAFE, TABLE, in_slot(third), 6_001), 0);
+    carry(&hubs, 6_001);
+    hubs[1].tick(6_002);
+    assert!(!hubs[1].news().is_raised());
+    for key in 1_000..1_100 {
+        assert_eq!(hubs[1].write(SAFE, TABLE, in_slot(key), None, 6_002), 0, "{key}");
+        assert_eq!(hubs[1].hold_key(TABLE, in_slot(key), 6_002), 0, "{key}");
+    }
+    assert!(!hubs[1].news().is_raised());
+    assert!((1_000..1_200).all(|key| decide(6_002, key) == INGEST));
+    for now in [7_000, 8_100, 9_200, 9_300] {
+        exchange(&hubs, now);
+    }
+    assert!((1_000..1_100).all(|key| decide(9_301, key) == MAY_BE_LIVE));
+    let skipped = (5_000..5_100).filter(|key| decide(9_301, *key) == 0).count();
+    assert!(skipped > 80, "{skipped} of 100");
 }

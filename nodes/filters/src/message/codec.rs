@@ -4,7 +4,15 @@ use lacuna_base::Result;
 
 use super::{LeaseUse, Message, TableDelta, Version};
 use crate::key_id::{KeyId, TableId};
+use crate::slots::Slots;
 use crate::wire::{self, Reader, Writer, malformed};
+
+/// Bits of a table in a delta.
+const RESET: u8 = 1;
+const SLOTS: u8 = 2;
+
+/// The kind of a frame that carries another one.
+const CARRIES: u8 = 11;
 
 impl Message {
     /// The message as a frame.
@@ -34,6 +42,10 @@ impl Message {
             Self::Applied(version) | Self::Missing(version) | Self::Gap(version) => {
                 put_version(&mut writer, *version);
             }
+            Self::AppliedAnd { applied, frame } => {
+                put_version(&mut writer, *applied);
+                writer.fixed(frame);
+            }
             Self::AskCatalog => {}
             Self::Catalog { incarnation, tables } => {
                 writer.word(*incarnation);
@@ -47,9 +59,10 @@ impl Message {
                 writer.word(*sequence);
                 writer.number(*index);
             }
-            Self::Chunk { table, version, generation, index, count, check, bytes } => {
+            Self::Chunk { table, version, open, generation, index, count, check, bytes } => {
                 writer.wide(table.0);
                 put_version(&mut writer, *version);
+                put_slots(&mut writer, *open);
                 [*generation, *index, *count, u64::from(*check)].into_iter().for_each(|n| writer.number(n));
                 writer.bytes(bytes);
             }
@@ -79,6 +92,7 @@ impl Message {
             Self::Catalog { .. } => 8,
             Self::AskChunk { .. } => 9,
             Self::Chunk { .. } => 10,
+            Self::AppliedAnd { .. } => CARRIES,
         }
     }
 
@@ -123,12 +137,14 @@ impl Message {
             10 => Self::Chunk {
                 table: TableId(reader.wide()?),
                 version: version(reader)?,
+                open: slots(reader)?,
                 generation: reader.number()?,
                 index: reader.number()?,
                 count: reader.number()?,
                 check: u32::try_from(reader.number()?).map_err(|_| malformed("checksum"))?,
                 bytes: reader.bytes()?.to_vec(),
             },
+            CARRIES => Self::AppliedAnd { applied: version(reader)?, frame: carried(reader)? },
             _ => return Err(malformed("kind")),
         })
     }
@@ -144,9 +160,29 @@ fn version(reader: &mut Reader<'_>) -> Result<Version> {
     Ok(Version { incarnation: reader.word()?, sequence: reader.number()?, digest: reader.word()? })
 }
 
+/// A frame inside of another one carries none itself, so that frames are never deeper.
+fn carried(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
+    match reader.take_rest() {
+        [_, CARRIES, ..] => Err(malformed("frame in a frame")),
+        frame => Ok(frame.to_vec()),
+    }
+}
+
+fn put_slots(writer: &mut Writer, slots: Slots) {
+    slots.words().into_iter().for_each(|word| writer.word(word));
+}
+
+fn slots(reader: &mut Reader<'_>) -> Result<Slots> {
+    Ok(Slots::from_words([reader.word()?, reader.word()?, reader.word()?, reader.word()?]))
+}
+
 fn put_table_delta(writer: &mut Writer, table: TableId, delta: &TableDelta) {
     writer.wide(table.0);
-    writer.byte(u8::from(delta.is_reset));
+    let reset = if delta.is_reset { RESET } else { 0 };
+    writer.byte(if delta.open.is_some() { reset | SLOTS } else { reset });
+    if let Some(open) = delta.open {
+        put_slots(writer, open);
+    }
     writer.number(delta.keys.len() as u64);
     delta.keys.iter().for_each(|key| writer.word(*key));
     writer.number(delta.dead.len() as u64);
@@ -156,12 +192,16 @@ fn put_table_delta(writer: &mut Writer, table: TableId, delta: &TableDelta) {
 }
 
 fn table_delta(reader: &mut Reader<'_>) -> Result<(TableId, TableDelta)> {
-    let (table, is_reset) = (TableId(reader.wide()?), reader.byte()? != 0);
+    let (table, bits) = (TableId(reader.wide()?), reader.byte()?);
+    if bits > RESET | SLOTS {
+        return Err(malformed("bits of a table"));
+    }
+    let open = (bits & SLOTS != 0).then(|| slots(reader)).transpose()?;
     let keys = (0..reader.number()?).map(|_| reader.word()).collect::<Result<_>>()?;
     let dead =
         |reader: &mut Reader<'_>| Ok((KeyId::from_halves(reader.word()?, reader.word()?), reader.word()?));
     let dead = (0..reader.number()?).map(|_| dead(reader)).collect::<Result<_>>()?;
-    Ok((table, TableDelta { is_reset, keys, dead }))
+    Ok((table, TableDelta { is_reset: bits & RESET != 0, open, keys, dead }))
 }
 
 fn until_end<T>(

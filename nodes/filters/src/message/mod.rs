@@ -3,6 +3,7 @@
 mod codec;
 
 use crate::key_id::{KeyId, TableId};
+use crate::slots::Slots;
 
 /// Most bytes of a snapshot in one message.
 pub const CHUNK_BYTES: usize = 512 << 10;
@@ -23,6 +24,8 @@ pub struct Version {
 pub struct TableDelta {
     /// Set if all that was known of the table is void from here on: the filter was rebuilt, emptied or shortened.
     pub is_reset: bool,
+    /// The slots that are open from here on, in place of those before; `None` if they are the same.
+    pub open: Option<Slots>,
     /// First halves of keys that are live now.
     pub keys: Vec<u64>,
     /// Keys that are dead now, with the times of their deletions.
@@ -78,6 +81,13 @@ pub enum Message {
     },
     /// "I have applied everything up to here."
     Applied(Version),
+    /// The same, with another frame for the same node.
+    AppliedAnd {
+        /// What the sender has applied.
+        applied: Version,
+        /// A frame of another kind.
+        frame: Vec<u8>,
+    },
     /// "Send me the deltas after this one again."
     Missing(Version),
     /// "I do not have those any more; begin again from my snapshots."
@@ -106,6 +116,8 @@ pub enum Message {
         table: TableId,
         /// Where the sender stood when the snapshot was made.
         version: Version,
+        /// The slots that were open then.
+        open: Slots,
         /// Generation of the filter.
         generation: u64,
         /// Number of the piece, and of all pieces.

@@ -92,6 +92,10 @@ impl Node {
                 self.answer_request(now, from, (number, applied, ring, lease_use));
             }
             Message::Applied(applied) => self.publisher.acknowledged(&self.config, from, applied),
+            Message::AppliedAnd { applied, frame } => {
+                self.publisher.acknowledged(&self.config, from, applied);
+                self.receive_quickly(now, from, &frame);
+            }
             Message::Missing(applied) => {
                 let deltas = self.publisher.deltas_behind(applied);
                 deltas.into_iter().for_each(|delta| self.send_bytes(from, delta));
@@ -220,10 +224,17 @@ impl Node {
     }
 
     pub(super) fn send(&mut self, to: NodeId, message: &Message) {
-        self.send_bytes(to, message.to_bytes());
+        match message {
+            Message::Applied(applied) => self.note_unconfirmed(to, *applied),
+            Message::Request { applied, .. } => {
+                self.note_confirmed(to, *applied);
+                self.send_bytes(to, message.to_bytes());
+            }
+            other => self.send_bytes(to, other.to_bytes()),
+        }
     }
 
-    fn send_bytes(&mut self, to: NodeId, bytes: Vec<u8>) {
+    pub(super) fn send_bytes(&mut self, to: NodeId, bytes: Vec<u8>) {
         self.counters.sent_bytes += bytes.len() as u64;
         self.outbox.push((to, bytes));
     }

@@ -5,6 +5,7 @@
 //! calls [`decide`](Node::decide) before it asks replicas. The program that runs the node calls [`tick`](Node::tick) some ten times per interval, [`flush`](Node::flush) right after a batch of
 //! writes, hands in what comes from others and carries away the [`outbox`](Node::take_outbox).
 
+mod confirmations;
 mod exchange;
 mod tables;
 mod undone;
@@ -17,13 +18,15 @@ use lacuna_base::hash::IntegerHasher;
 
 use crate::buckets::Buckets;
 use crate::config::{Config, Mode};
-use crate::counters::Counters;
+use crate::counters::{Counters, Decisions};
 use crate::fetch::FetchedBytes;
 use crate::key_id::{KeyId, NodeId, TableId};
+use crate::message::Version;
 use crate::peer::Peer;
 use crate::presence::{NodeFilter, Presence};
 use crate::publisher::{Own, Publisher};
 use crate::question::Decision;
+use crate::slots::Slots;
 
 /// The number of the delta that an acknowledgement has to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,9 +66,12 @@ pub struct Node {
     /// When a copy that was shortened or given up may be fetched again.
     next_regain: u64,
     outbox: Vec<(NodeId, Vec<u8>)>,
+    /// The last deltas of peers that were applied here, and that these do not know yet.
+    unconfirmed: BTreeMap<NodeId, Version>,
     /// Filters of peers that have come and were not read.
     fetched: Vec<(NodeId, FetchedBytes)>,
     counters: Counters,
+    decisions: Decisions,
 }
 
 impl Node {
@@ -88,8 +94,10 @@ impl Node {
             next_flush: now,
             next_regain: now,
             outbox: Vec::new(),
+            unconfirmed: BTreeMap::new(),
             fetched: Vec::new(),
             counters: Counters::default(),
+            decisions: Decisions::default(),
         }
     }
 
@@ -151,9 +159,16 @@ impl Node {
         self.counters.found(decision, found_rows);
     }
 
-    /// The messages to send, in order.
+    /// The messages to send, in order. What was applied since the last call is confirmed in them, once for each peer: acknowledgements
+    /// there may wait for it, so they are to be sent at once.
     pub fn take_outbox(&mut self) -> Vec<(NodeId, Vec<u8>)> {
+        self.confirm();
         std::mem::take(&mut self.outbox)
+    }
+
+    /// Whether [`take_outbox`](Self::take_outbox) would give any.
+    pub fn has_messages(&self) -> bool {
+        !self.outbox.is_empty() || !self.unconfirmed.is_empty()
     }
 
     /// What this node itself says about a key.
@@ -172,6 +187,24 @@ impl Node {
         self.peers.get(&peer)?.copies.get(&table).map(|copy| &copy.filter)
     }
 
+    /// The slots of a table into which keys stream: here, or at a peer as this node knows it. Filters say nothing of them to others.
+    pub fn open_slots(&self, of: NodeId, table: TableId) -> Slots {
+        if of == self.id {
+            return self.publisher.tables.get(&table).map(Own::open_slots).unwrap_or_default();
+        }
+        self.peers.get(&of).map(|peer| peer.open_slots(table)).unwrap_or_default()
+    }
+
+    /// How many slots this node has opened.
+    pub fn slots_opened(&self) -> u64 {
+        self.publisher.slots_opened
+    }
+
+    /// How many writes have brought something new into open slots: they waited for the opening at most.
+    pub fn writes_streamed(&self) -> u64 {
+        self.publisher.writes_streamed
+    }
+
     /// What is kept beside the filters: bytes of snapshots for peers, and keys of own writes to peers.
     pub fn kept(&self) -> (usize, usize) {
         let forwarded = self.peers.values().map(Peer::forwarded_count).sum();
@@ -184,12 +217,12 @@ impl Node {
     }
 
     /// What was decided so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        self.decisions.with(&self.counters)
     }
 
-    pub(crate) fn counters_mut(&mut self) -> &mut Counters {
-        &mut self.counters
+    pub(crate) fn decisions(&self) -> &Decisions {
+        &self.decisions
     }
 
     /// The node's name.

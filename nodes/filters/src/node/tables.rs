@@ -8,7 +8,7 @@ use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::margins::{MARGIN, Side};
 use crate::presence::{Deletion, NodeFilter, Presence};
-use crate::publisher::{Brings, Saved};
+use crate::publisher::{Brings, Saved, SavedFilter};
 use crate::water_mark;
 
 impl Node {
@@ -27,13 +27,19 @@ impl Node {
         buckets: Option<Buckets>,
         max_bytes: usize,
     ) {
-        self.publisher.create(table, NodeFilter::within(capacity, rate, max_bytes), buckets, max_bytes);
+        let filter = NodeFilter::within(capacity, rate, max_bytes);
+        self.publisher.create(table, filter, buckets, max_bytes, self.config.slot_writes);
         self.limit_table(table, max_bytes);
     }
 
     /// Gives the filter of one table other memory.
     pub fn limit_table(&mut self, table: TableId, max_bytes: usize) {
         self.publisher.limit(table, max_bytes);
+    }
+
+    /// Lets slots of one table be open from other numbers of writes on than [`Config::slot_writes`](crate::Config::slot_writes).
+    pub fn open_slots_at(&mut self, table: TableId, writes: u64) {
+        self.publisher.open_slots_at(table, writes);
     }
 
     /// Forgets a table.
@@ -44,7 +50,7 @@ impl Node {
 
     /// Adds a key that is in a file.
     pub fn load(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
-        self.publisher.write(&self.config, table, partition, place, Brings::Life);
+        self.publisher.write(&self.config, table, partition, place, Brings::LifeOfFile);
     }
 
     /// Shows the filter to peers: everything that the node holds has been loaded or written.
@@ -86,7 +92,12 @@ impl Node {
     /// # Errors
     /// If the bytes are no filter.
     pub fn restore_table(&mut self, table: TableId, bytes: &[u8], keeps_dead: bool) -> Result<bool> {
-        self.publisher.restore(table, bytes, keeps_dead)
+        Ok(self.restore(table, SavedFilter::read(bytes, keeps_dead)?))
+    }
+
+    /// The same for bytes that were read already, without the node.
+    pub fn restore(&mut self, table: TableId, saved: SavedFilter) -> bool {
+        self.publisher.restore(table, saved)
     }
 
     /// Notes a change before it becomes visible: of a whole partition, or of a row at `place`. Its acknowledgement has to

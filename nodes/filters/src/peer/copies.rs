@@ -8,11 +8,14 @@ use crate::key_id::{KeyId, TableId};
 use crate::message::{Message, Version};
 use crate::presence::{NodeFilter, Presence};
 use crate::publisher::buckets_code;
+use crate::slots::Slots;
 
 /// A copy of one filter.
 #[derive(Debug)]
 pub(crate) struct Copy {
     pub(crate) filter: NodeFilter,
+    /// Slots of which it says nothing, since keys stream into them there.
+    pub(super) open: Slots,
     /// How the peer puts rows into buckets.
     buckets_code: u64,
     /// The delta that it already holds, and the digest up to there; later ones are still to be applied.
@@ -88,7 +91,7 @@ impl Peer {
     /// Takes a piece of a snapshot; what to say, and what came if it was the last one.
     pub(crate) fn chunk(&mut self, now: u64, message: Message) -> (Vec<Message>, Option<FetchedBytes>) {
         let nothing = (Vec::new(), None);
-        let Message::Chunk { table, version, generation, check, .. } = message else { return nothing };
+        let Message::Chunk { table, version, open, generation, check, .. } = message else { return nothing };
         if version.incarnation != self.applied.incarnation {
             return nothing;
         }
@@ -97,14 +100,14 @@ impl Peer {
             Fetched::Nothing => nothing,
             Fetched::Piece => (vec![fetch.ask(table)], None),
             Fetched::Whole(pieces) => {
-                (Vec::new(), Some(FetchedBytes { table, version, generation, check, pieces }))
+                (Vec::new(), Some(FetchedBytes { table, version, open, generation, check, pieces }))
             }
         }
     }
 
     /// Takes a filter that was read from what came; what to say.
     pub(crate) fn fetched(&mut self, config: &Config, now: u64, fetched: FetchedFilter) -> Vec<Message> {
-        let FetchedFilter { table, version, generation, .. } = fetched;
+        let FetchedFilter { table, version, open, generation, .. } = fetched;
         let is_of_this_life = version.incarnation == self.applied.incarnation;
         let Some(fetch) =
             self.fetches.get_mut(&table).filter(|fetch| is_of_this_life && fetch.is_of(&fetched))
@@ -122,7 +125,8 @@ impl Peer {
         let whole_at = self.confirmed.max(version.sequence);
         let Version { sequence: since, digest, .. } = version;
         let (buckets_code, full_bytes) = (buckets_code(generation), filter.memory_bytes());
-        let copy = Copy { filter, buckets_code, since, digest, whole_at, full_bytes, is_reduced: false };
+        let copy =
+            Copy { filter, open, buckets_code, since, digest, whole_at, full_bytes, is_reduced: false };
         self.copies.insert(table, copy);
         self.doubt(config);
         if version.sequence < applied {
@@ -155,6 +159,11 @@ impl Peer {
     pub(crate) fn margin(&self, table: TableId, id: KeyId) -> Option<u64> {
         let copy = self.copies.get(&table).filter(|copy| copy.whole_at <= self.applied.sequence)?;
         copy.filter.margin(id)
+    }
+
+    /// The slots of a table into which keys stream at the peer: everything in them may be there.
+    pub(crate) fn open_slots(&self, table: TableId) -> Slots {
+        self.copies.get(&table).map(|copy| copy.open).unwrap_or_default()
     }
 
     /// Whether the peer puts a table's rows into the same buckets.

@@ -54,6 +54,14 @@ impl Peer {
 
     fn apply(&mut self, config: &Config, frame: &[u8], version: Version, tables: Vec<(TableId, TableDelta)>) {
         self.applied = Version { digest: hash_bytes(frame, self.applied.digest), ..version };
+        #[cfg(feature = "flaws")]
+        let (version, tables) = match config.flaw == Some(crate::Flaw::ConfirmedBeforeApplied) {
+            true => {
+                let (sequence, late) = std::mem::replace(&mut self.late, (version.sequence, tables));
+                (Version { sequence, ..version }, late)
+            }
+            false => (version, tables),
+        };
         for (table, delta) in tables {
             if delta.is_reset {
                 self.forwarded.reset(table);
@@ -91,5 +99,6 @@ impl Peer {
         let Some(copy) = self.copies.get_mut(&table).filter(|copy| copy.since < sequence) else { return };
         delta.keys.iter().for_each(|&hash| copy.filter.write_hash(hash));
         dead.into_iter().for_each(|(id, time)| copy.filter.enter_dead(id, time));
+        copy.open = delta.open.unwrap_or(copy.open);
     }
 }

@@ -11,6 +11,8 @@ use self::forwarded::Forwarded;
 use crate::config::Config;
 use crate::fetch::Fetch;
 use crate::key_id::TableId;
+#[cfg(feature = "flaws")]
+use crate::message::TableDelta;
 use crate::message::{LeaseUse, Message, Version};
 use crate::publisher::MAX_REPEATED;
 
@@ -51,6 +53,9 @@ pub(crate) struct Peer {
     repeated_up_to: u64,
     /// Keys that this node wrote to the peer.
     forwarded: Forwarded,
+    /// A delta that counts as applied and is not.
+    #[cfg(feature = "flaws")]
+    late: (u64, Vec<(TableId, TableDelta)>),
 }
 
 impl Peer {

@@ -1,24 +1,30 @@
 //! The side of a node that other nodes rely on: its own filters, their deltas, and the lease holders.
 
+mod changes;
 mod holders;
+mod ingest;
+mod pending;
 mod recent;
 mod snapshots;
 
-pub use snapshots::{EncodedFilter, Saved, WholeFilter};
+pub use snapshots::{EncodedFilter, Saved, SavedFilter, WholeFilter};
 
 use std::collections::{BTreeMap, VecDeque};
 
 use lacuna_base::hash::hash_bytes;
 
 use self::holders::Holder;
+use self::ingest::Ingest;
+use self::pending::Pending;
 use self::recent::Recent;
 use self::snapshots::{Copying, Snapshot};
 use crate::buckets::Buckets;
-use crate::config::{Config, Mode};
+use crate::config::Config;
 use crate::key_id::{KeyId, NodeId, TableId};
-use crate::margins::{MARGIN, Margin, Side};
-use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
-use crate::presence::{Deletion, NodeFilter};
+use crate::margins::Side;
+use crate::message::{Message, Version};
+use crate::presence::NodeFilter;
+use crate::slots::Slots;
 use crate::water_mark;
 
 /// Deltas that are sent again at once.
@@ -26,9 +32,6 @@ pub(crate) const MAX_REPEATED: usize = 256;
 
 /// Low bits of a generation in messages that say how rows are put into buckets.
 const BUCKETS_BITS: u32 = 24;
-
-/// Words of eight bytes, one for a key and three for a deletion, that close a delta: half a mebibyte, as a piece of a snapshot.
-const MAX_WORDS: usize = CHUNK_BYTES / 8;
 
 /// Digests kept, to tell whether an acknowledgement is one of what was sent.
 const MAX_DIGESTS: usize = 1 << 12;
@@ -44,6 +47,7 @@ pub(crate) struct Own {
     pub(crate) max_bytes: usize,
     /// The filter that is being rebuilt; writes go to both.
     next: Option<NodeFilter>,
+    ingest: Ingest,
 }
 
 impl Own {
@@ -58,6 +62,28 @@ impl Own {
     /// Memory of the filter that is being rebuilt.
     pub(crate) fn next_bytes(&self) -> usize {
         self.next.as_ref().map_or(0, NodeFilter::memory_bytes)
+    }
+
+    /// Makes what has a name live, in the filter that is being rebuilt too; whether others have to learn of it.
+    fn write(&mut self, config: &Config, id: KeyId, is_margin: bool) -> bool {
+        let is_new = if is_margin {
+            self.filter.end_margin(id);
+            !is_flawed!(config, MarginsEndQuietly)
+        } else if is_flawed!(config, WriteKeepsDead) && self.filter.is_dead(id) {
+            false
+        } else {
+            self.filter.write(id)
+        };
+        if let Some(next) = &mut self.next {
+            next.write(id);
+        }
+        // No peer has a copy of a filter that is not ready, and a snapshot has all its keys.
+        is_new && self.is_ready
+    }
+
+    /// Slots that are open for a stream of new keys.
+    pub(crate) fn open_slots(&self) -> Slots {
+        self.ingest.slots()
     }
 
     /// The margins and water marks that a row at `place` ends.
@@ -97,6 +123,8 @@ pub(crate) const fn buckets_code(generation: u64) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Brings {
     Life,
+    /// The same from a file: nothing waits for it, so it opens no slot.
+    LifeOfFile,
     /// Its deletion, and nothing else.
     Death,
 }
@@ -106,9 +134,7 @@ pub(crate) struct Publisher {
     pub(crate) tables: BTreeMap<TableId, Own>,
     last_generation: u64,
     version: Version,
-    pending: BTreeMap<TableId, TableDelta>,
-    /// How much is pending, in words of eight bytes.
-    pending_words: usize,
+    pending: Pending,
     /// Deltas that were closed because they were large, and have not been sent.
     closed: Vec<Vec<u8>>,
     log: VecDeque<(u64, Vec<u8>)>,
@@ -127,6 +153,10 @@ pub(crate) struct Publisher {
     last_file: u64,
     recent: Recent,
     boot_until: u64,
+    /// Slots that were opened.
+    pub(crate) slots_opened: u64,
+    /// Writes of something new into open slots.
+    pub(crate) writes_streamed: u64,
 }
 
 impl Publisher {
@@ -136,8 +166,7 @@ impl Publisher {
             tables: BTreeMap::new(),
             last_generation: 0,
             version,
-            pending: BTreeMap::new(),
-            pending_words: 0,
+            pending: Pending::default(),
             closed: Vec::new(),
             log: VecDeque::new(),
             log_bytes: 0,
@@ -151,6 +180,8 @@ impl Publisher {
             last_file: 0,
             recent: Recent::default(),
             boot_until,
+            slots_opened: 0,
+            writes_streamed: 0,
         }
     }
 
@@ -164,9 +195,11 @@ impl Publisher {
         filter: NodeFilter,
         buckets: Option<Buckets>,
         max_bytes: usize,
+        slot_writes: u64,
     ) {
         let generation = self.next_generation();
-        let own = Own { filter, buckets, generation, is_ready: false, max_bytes, next: None };
+        let ingest = Ingest::new(slot_writes);
+        let own = Own { filter, buckets, generation, is_ready: false, max_bytes, next: None, ingest };
         self.tables.insert(table, own);
         self.reset(table);
     }
@@ -176,91 +209,28 @@ impl Publisher {
         self.reset(table);
     }
 
-    /// Makes a key live, and everything in it that `place` names. A deletion alone leaves stretches that are dead as they are.
-    pub(crate) fn write(
-        &mut self,
-        config: &Config,
-        table: TableId,
-        partition: KeyId,
-        place: Option<u64>,
-        brings: Brings,
-    ) {
-        let Some(own) = self.tables.get_mut(&table) else { return };
-        let mut ids = vec![(partition, false)];
-        if let (Some(buckets), Some(place)) = (own.buckets, place) {
-            ids.extend(buckets.of_row(place).map(|(level, number)| (partition.bucket(level, number), false)));
-        }
-        if brings == Brings::Life {
-            ids.extend(own.margins_at(config, partition, place).into_iter().map(|id| (id, true)));
-        }
-        let is_given_up = own.filter.is_unknown();
-        // The next delta announces what is written now; a key with a twin on its way is announced with the twin.
-        let (next, mut announced_by) = (self.version.sequence + 1, None);
-        for (id, is_margin) in ids {
-            let is_new = if is_margin {
-                own.filter.end_margin(id);
-                !is_flawed!(config, MarginsEndQuietly)
-            } else if is_flawed!(config, WriteKeepsDead) && own.filter.is_dead(id) {
-                false
-            } else {
-                own.filter.write(id)
-            };
-            own.next.as_mut().map(|next| next.write(id));
-            // No peer has a copy of a filter that is not ready, and a snapshot has all its keys.
-            if is_new && own.is_ready {
-                announced_by = Some(next);
-                if config.mode == Mode::Safe {
-                    self.recent.note_name(table, own.filter.twin_name(id), next);
-                }
-                let pending = self.pending.entry(table).or_default();
-                pending.keys.push(id.hash());
-                pending.dead.retain(|(dead, _)| *dead != id);
-                self.pending_words += 1;
-            } else {
-                announced_by = announced_by.max(self.recent.barrier_of_name(table, own.filter.twin_name(id)));
+    /// Closes the slots to which hardly anything comes any more, with all that came to open slots of their tables.
+    fn close_slots(&mut self, config: &Config, now: u64) {
+        let known = self.known_to_all(now);
+        let mut tables = Vec::new();
+        for (table, own) in &mut self.tables {
+            own.ingest.note_known(known);
+            if own.ingest.close(now, config.interval) {
+                tables.push((*table, own.ingest.slots()));
             }
         }
-        if own.shrink() || own.filter.is_unknown() != is_given_up {
-            self.renew(table);
-        }
-        if let Some(barrier) = announced_by {
-            self.recent.note(table, partition, barrier);
-        }
-        self.close_if_large();
-    }
-
-    /// Makes a key dead, for peers too, if the deletion is a proof and there is room to keep it.
-    pub(crate) fn bury(&mut self, table: TableId, id: KeyId, deletion: Deletion) {
-        let Some(own) = self.tables.get_mut(&table) else { return };
-        let is_new = own.filter.has_room_for_deletions(own.max_bytes) && own.filter.bury(id, deletion);
-        // No peer has a copy of a filter that is not ready, and a snapshot has all its marks. A mark that a write takes off before then
-        // would never be announced.
-        if is_new && own.is_ready {
-            self.announce_mark(table, id, deletion.time);
+        for (table, open) in tables {
+            self.announce_put_off(config, table);
+            // After the last key, which may be in another delta than the first one.
+            self.pending.open(table, open);
         }
     }
 
-    /// Enters a proven margin of a partition's bucket, for peers too; `false` if it is known, or there is no room to keep it.
-    pub(crate) fn bury_margin(&mut self, table: TableId, partition: KeyId, margin: Margin) -> bool {
-        let Margin { side, bucket, inner } = margin;
-        self.bury_stretch(table, partition.margin(side, bucket), side, inner)
-    }
-
-    /// The same for a margin, or a water mark, by its name.
-    pub(crate) fn bury_stretch(&mut self, table: TableId, id: KeyId, side: Side, inner: u64) -> bool {
-        let Some(own) = self.tables.get_mut(&table).filter(|own| own.is_ready) else { return false };
-        let is_new =
-            own.filter.has_room_for_deletions(own.max_bytes) && own.filter.enter_margin(id, side, inner);
-        if is_new {
-            self.announce_mark(table, id, inner | MARGIN);
+    /// Sets how many writes open a slot of a table.
+    pub(crate) fn open_slots_at(&mut self, table: TableId, writes: u64) {
+        if let Some(own) = self.tables.get_mut(&table) {
+            own.ingest.opens_at = writes;
         }
-        is_new
-    }
-
-    fn announce_mark(&mut self, table: TableId, id: KeyId, number: u64) {
-        self.pending.entry(table).or_default().dead.push((id, number));
-        self.pending_words += 3;
-        self.close_if_large();
     }
 
     /// Sets what a table's filter may take.
@@ -321,7 +291,10 @@ impl Publisher {
     }
 
     fn reset(&mut self, table: TableId) {
-        self.pending.insert(table, TableDelta { is_reset: true, ..TableDelta::default() });
+        if let Some(own) = self.tables.get_mut(&table) {
+            own.ingest.clear();
+        }
+        self.pending.reset(table);
         self.drop_snapshot(table);
         self.copying.remove(&table);
         self.saved.remove(&table);
@@ -330,6 +303,7 @@ impl Publisher {
 
     /// Closes the pending changes, as a rule as one delta; the bytes of all deltas that were not sent yet.
     pub(crate) fn flush(&mut self, config: &Config, now: u64) -> Vec<Vec<u8>> {
+        self.close_slots(config, now);
         if !self.pending.is_empty() {
             self.close();
         }
@@ -347,15 +321,14 @@ impl Publisher {
     }
 
     fn close_if_large(&mut self) {
-        if self.pending_words >= MAX_WORDS {
+        if self.pending.is_large() {
             self.close();
         }
     }
 
     fn close(&mut self) {
-        self.pending_words = 0;
         self.version.sequence += 1;
-        let tables = std::mem::take(&mut self.pending).into_iter().collect();
+        let tables = self.pending.take();
         let (incarnation, sequence) = (self.version.incarnation, self.version.sequence);
         let bytes = Message::Delta { incarnation, sequence, tables }.to_bytes();
         self.version.digest = hash_bytes(&bytes, self.version.digest);

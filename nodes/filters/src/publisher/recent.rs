@@ -113,6 +113,14 @@ impl Recent {
         }
     }
 
+    /// The same for something of which the holders know otherwise that it may be there: only another one with its name waits.
+    pub(super) fn note_twins(&mut self, table: TableId, name: u64, barrier: u64) {
+        if !self.names.note((table, name), barrier) {
+            self.last = self.last.max(barrier);
+            self.all = self.last;
+        }
+    }
+
     /// The delta that announces what has this name.
     pub(super) fn barrier_of_name(&self, table: TableId, name: u64) -> Option<u64> {
         self.names.get((table, name))
@@ -180,6 +188,17 @@ mod tests {
         assert_eq!((recent.barrier_of_name(table, 3), recent.barrier_of(table, key)), (None, 8));
         recent.forget(8);
         assert!(recent.names.by_name.is_empty());
+    }
+
+    /// What streams into an open slot raises no flag, unless there is more of it than fits.
+    #[test]
+    fn only_twins_wait_for_what_came_to_an_open_slot() {
+        let (mut recent, table) = (Recent::default(), TableId(1));
+        (0..MAX_NAMES as u64).for_each(|name| recent.note_twins(table, name, 7));
+        assert_eq!((recent.barrier_of_name(table, 3), recent.last()), (Some(7), 0));
+        recent.note_twins(table, u64::MAX, 8);
+        let key = KeyId::of_partition(b"ada");
+        assert_eq!((recent.barrier_of(table, key), recent.last()), (8, 8));
     }
 
     #[test]

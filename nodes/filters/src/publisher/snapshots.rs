@@ -9,6 +9,7 @@ use crate::filter_copy::FilterCopy;
 use crate::key_id::{NodeId, TableId};
 use crate::message::{CHUNK_BYTES, Message, Version};
 use crate::presence::NodeFilter;
+use crate::slots::Slots;
 use crate::wire::reader;
 
 use super::{Own, Publisher};
@@ -17,6 +18,7 @@ use super::{Own, Publisher};
 #[derive(Debug)]
 pub(super) struct Snapshot {
     version: Version,
+    open: Slots,
     generation: u64,
     check: u32,
     bytes: Vec<u8>,
@@ -40,6 +42,7 @@ pub(super) struct Copying {
 pub struct WholeFilter {
     table: TableId,
     version: Version,
+    open: Slots,
     generation: u64,
     copy: FilterCopy,
     waiting: Vec<NodeId>,
@@ -51,6 +54,7 @@ pub struct WholeFilter {
 pub struct EncodedFilter {
     table: TableId,
     version: Version,
+    open: Slots,
     generation: u64,
     check: u32,
     bytes: Vec<u8>,
@@ -69,12 +73,39 @@ pub enum Saved {
     Never,
 }
 
+/// A filter that was read from a file and stands for no table yet: reading takes long, and needs no node.
+#[derive(Debug)]
+pub struct SavedFilter(NodeFilter);
+
+impl SavedFilter {
+    /// Reads what an earlier life of a node has [saved](Saved::Bytes), with its dead keys and margins if `keeps_dead`. O(bytes).
+    ///
+    /// # Errors
+    /// If the bytes are no filter.
+    pub fn read(bytes: &[u8], keeps_dead: bool) -> Result<Self> {
+        let mut filter = NodeFilter::read_from(&mut reader(bytes))?;
+        if !keeps_dead {
+            filter.forget_deletions();
+        }
+        Ok(Self(filter))
+    }
+}
+
 impl WholeFilter {
     /// Writes it to bytes. O(bytes).
     pub fn encode(self) -> EncodedFilter {
-        let Self { table, version, generation, copy, waiting, file } = self;
+        let Self { table, version, open, generation, copy, waiting, file } = self;
         let bytes = copy.into_bytes();
-        EncodedFilter { table, version, generation, check: crc32c::crc32c(&bytes), bytes, waiting, file }
+        EncodedFilter {
+            table,
+            version,
+            open,
+            generation,
+            check: crc32c::crc32c(&bytes),
+            bytes,
+            waiting,
+            file,
+        }
     }
 }
 
@@ -130,8 +161,10 @@ impl Publisher {
             return Some(None);
         }
         let (version, generation) = (self.version, own.announced_generation());
+        // What comes to them from now on is not in the copy, and a delta brings it only when they are closed.
+        let open = if is_flawed!(config, SnapshotsForgetSlots) { Slots::default() } else { own.open_slots() };
         let Copying { copy, waiting, file, .. } = self.copying.remove(&table)?;
-        Some(Some(WholeFilter { table, version, generation, copy, waiting, file }))
+        Some(Some(WholeFilter { table, version, open, generation, copy, waiting, file }))
     }
 
     /// Takes a copy as bytes, unless another filter stands for the table by now; its first piece for each peer that has asked.
@@ -141,7 +174,7 @@ impl Publisher {
         now: u64,
         encoded: EncodedFilter,
     ) -> Vec<(NodeId, Message)> {
-        let EncodedFilter { table, version, generation, check, bytes, waiting, file } = encoded;
+        let EncodedFilter { table, version, open, generation, check, bytes, waiting, file } = encoded;
         let is_same = |own: &Own| own.is_ready && own.announced_generation() == generation;
         if !self.tables.get(&table).is_some_and(is_same) {
             return Vec::new();
@@ -158,28 +191,24 @@ impl Publisher {
             return Vec::new();
         }
         self.drop_snapshot(table);
-        self.snapshots.insert(table, Snapshot { version, generation, check, bytes, asked_at: now });
+        self.snapshots.insert(table, Snapshot { version, open, generation, check, bytes, asked_at: now });
         self.make_room(config, table);
         let piece = |peer: NodeId| Some((peer, self.piece(now, (table, 0))?));
         waiting.into_iter().filter_map(piece).collect()
     }
 
     /// The reverse, for a filter that is not ready and holds nothing yet.
-    pub(crate) fn restore(&mut self, table: TableId, bytes: &[u8], keeps_dead: bool) -> Result<bool> {
-        let mut filter = NodeFilter::read_from(&mut reader(bytes))?;
-        if !keeps_dead {
-            filter.forget_deletions();
-        }
+    pub(crate) fn restore(&mut self, table: TableId, SavedFilter(filter): SavedFilter) -> bool {
         let is_new =
             |own: &&mut Own| !own.is_ready && own.filter.key_count() == 0 && !own.filter.is_unknown();
-        let Some(own) = self.tables.get_mut(&table).filter(is_new) else { return Ok(false) };
+        let Some(own) = self.tables.get_mut(&table).filter(is_new) else { return false };
         if filter.is_unknown() {
-            return Ok(false);
+            return false;
         }
         own.filter = filter;
         own.shrink();
         self.renew(table);
-        Ok(true)
+        true
     }
 
     /// A piece of a snapshot; the first piece if `sequence` does not name the one that is here. Other peers can use that one too
@@ -210,14 +239,16 @@ impl Publisher {
 
     /// A piece of the snapshot that is here.
     fn piece(&mut self, now: u64, (table, index): (TableId, u64)) -> Option<Message> {
-        let Snapshot { version, generation, check, bytes, asked_at } = self.snapshots.get_mut(&table)?;
+        let Snapshot { version, open, generation, check, bytes, asked_at } =
+            self.snapshots.get_mut(&table)?;
         *asked_at = now;
         let count = bytes.len().div_ceil(CHUNK_BYTES).max(1) as u64;
         let piece = bytes.chunks(CHUNK_BYTES).nth(usize::try_from(index).ok()?).unwrap_or_default().to_vec();
-        let (version, generation, check) = (*version, *generation, *check);
+        let (version, open, generation, check) = (*version, *open, *generation, *check);
         (index < count).then_some(Message::Chunk {
             table,
             version,
+            open,
             generation,
             index,
             count,

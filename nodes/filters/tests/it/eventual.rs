@@ -7,8 +7,14 @@ use crate::sim::{Setup, World};
 
 #[test]
 fn the_stale_window_is_there_and_bounded() {
-    let setup =
-        Setup { config: config(Mode::Eventual, None), faults: false, moves: 0, quorum: false, rows: false };
+    let setup = Setup {
+        config: config(Mode::Eventual, None),
+        faults: false,
+        moves: 0,
+        quorum: false,
+        rows: false,
+        batches: false,
+    };
     let (mut wrong, mut longest) = (0, 0);
     for seed in 0..5 {
         let mut world = World::new(setup, seed);
@@ -31,8 +37,14 @@ fn the_stale_window_is_there_and_bounded() {
 
 #[test]
 fn a_cut_off_coordinator_stops_answering_after_three_intervals() {
-    let setup =
-        Setup { config: config(Mode::Eventual, None), faults: true, moves: 60, quorum: false, rows: false };
+    let setup = Setup {
+        config: config(Mode::Eventual, None),
+        faults: true,
+        moves: 60,
+        quorum: false,
+        rows: false,
+        batches: false,
+    };
     let mut longest = 0;
     for seed in 0..10 {
         let mut world = World::new(setup, seed);
@@ -47,8 +59,14 @@ fn a_cut_off_coordinator_stops_answering_after_three_intervals() {
 
 #[test]
 fn shadow_mode_answers_nothing() {
-    let setup =
-        Setup { config: config(Mode::Shadow, None), faults: false, moves: 0, quorum: false, rows: false };
+    let setup = Setup {
+        config: config(Mode::Shadow, None),
+        faults: false,
+        moves: 0,
+        quorum: false,
+        rows: false,
+        batches: false,
+    };
     let mut world = World::new(setup, 1);
     world.run(10_000).unwrap();
     assert_eq!((world.counts.skipped_of_absent, world.counts.skipped_of_deleted), (0, 0));

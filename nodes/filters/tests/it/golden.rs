@@ -1,8 +1,9 @@
 //! Bytes between nodes must never change: one file with one message of each kind.
 
-use lacuna_node_filters::{KeyId, LeaseUse, Message, NodeFilter, TableDelta, TableId, Version};
+use lacuna_node_filters::{KeyId, LeaseUse, Message, NodeFilter, Slots, TableDelta, TableId, Version};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/messages_v1.bin");
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/messages_v2.bin");
+const OLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/messages_v1.bin");
 
 const VERSION: Version =
     Version { incarnation: 0x0102_0304_0506_0708, sequence: 300, digest: 0x1112_1314_1516_1718 };
@@ -14,7 +15,10 @@ fn request(lease_use: LeaseUse) -> Message {
 fn messages() -> Vec<Message> {
     let version = VERSION;
     let table = TableId(0x0102_0304_0506_0708_090A_0B0C_0D0E_0F10);
-    let delta = TableDelta { is_reset: true, keys: vec![3, 5], dead: vec![(KeyId::from_halves(6, 7), 77)] };
+    let dead = vec![(KeyId::from_halves(6, 7), 77)];
+    let delta = TableDelta { is_reset: true, open: None, keys: vec![3, 5], dead };
+    let open = Slots::from_iter([0, 9, 70, 255]);
+    let opening = TableDelta { open: Some(open), keys: vec![3], ..TableDelta::default() };
     let check = 0xDEAD_BEEF;
     vec![
         request(LeaseUse::None),
@@ -22,13 +26,24 @@ fn messages() -> Vec<Message> {
         request(LeaseUse::Count),
         Message::Grant { number: 9, version, ring: 4, length: 3_000, catalog: 21 },
         Message::Delta { incarnation: 1, sequence: 301, tables: vec![(table, delta)] },
+        Message::Delta { incarnation: 1, sequence: 302, tables: vec![(table, opening)] },
         Message::Applied(version),
         Message::Missing(version),
         Message::Gap(version),
         Message::AskCatalog,
         Message::Catalog { incarnation: 1, tables: vec![(table, 200)] },
         Message::AskChunk { table, sequence: u64::MAX, index: 2 },
-        Message::Chunk { table, version, generation: 2, index: 1, count: 3, check, bytes: vec![1, 2, 3] },
+        Message::Chunk {
+            table,
+            version,
+            open,
+            generation: 2,
+            index: 1,
+            count: 3,
+            check,
+            bytes: vec![1, 2, 3],
+        },
+        Message::AppliedAnd { applied: version, frame: Message::AskCatalog.to_bytes() },
     ]
 }
 
@@ -51,16 +66,52 @@ fn the_bytes_of_messages_are_kept() {
     );
 }
 
-#[test]
-fn kept_messages_are_read() {
-    let bytes = std::fs::read(PATH).unwrap();
-    let (mut rest, mut read) = (&bytes[..], Vec::new());
+fn kept(path: &str) -> Vec<Vec<u8>> {
+    let bytes = std::fs::read(path).unwrap();
+    let (mut rest, mut frames) = (&bytes[..], Vec::new());
     while let Some((len, tail)) = rest.split_first_chunk::<4>() {
         let (frame, tail) = tail.split_at(u32::from_le_bytes(*len) as usize);
-        read.push(Message::from_bytes(frame).unwrap());
+        frames.push(frame.to_vec());
         rest = tail;
     }
+    frames
+}
+
+#[test]
+fn kept_messages_are_read() {
+    let read: Vec<Message> = kept(PATH).iter().map(|frame| Message::from_bytes(frame).unwrap()).collect();
     assert_eq!(read, messages());
+}
+
+/// A node of that version knows of no slots, and would deny what streams into them.
+#[test]
+fn messages_of_version_1_are_as_lost() {
+    let older = kept(OLDER);
+    assert_eq!(older.len(), 12);
+    for frame in older {
+        let refused = Message::from_bytes(&frame).unwrap_err().to_string();
+        assert!(refused.contains("version 1"), "{refused}");
+    }
+}
+
+#[test]
+fn unknown_bits_of_a_table_are_refused() {
+    // After version, kind, incarnation, sequence and table.
+    const AT: usize = 2 + 8 + 1 + 16;
+    let tables = vec![(TableId(1), TableDelta::default())];
+    let frame = Message::Delta { incarnation: 1, sequence: 1, tables }.to_bytes();
+    let content = &frame[..frame.len() - 4];
+    for bits in 0..=u8::MAX {
+        let mut changed = content.to_vec();
+        changed[AT] = bits;
+        if bits & 2 != 0 {
+            let rest = changed.split_off(AT + 1);
+            changed.extend([0u8; 32]);
+            changed.extend(rest);
+        }
+        changed.extend(crc32c::crc32c(&changed).to_le_bytes());
+        assert_eq!(Message::from_bytes(&changed).is_ok(), bits <= 3, "{bits}");
+    }
 }
 
 #[test]
@@ -74,6 +125,14 @@ fn any_flipped_bit_and_any_cut_is_reported() {
         }
         assert!((0..frame.len()).all(|end| Message::from_bytes(&frame[..end]).is_err()));
     }
+}
+
+#[test]
+fn a_frame_in_a_frame_in_a_frame_is_refused() {
+    let carried = |frame| Message::AppliedAnd { applied: VERSION, frame }.to_bytes();
+    let once = carried(Message::AskCatalog.to_bytes());
+    assert!(Message::from_bytes(&once).is_ok());
+    assert!(Message::from_bytes(&carried(once)).is_err());
 }
 
 #[test]

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod burials;
+mod confirmations;
 mod controls;
 mod eventual;
 mod example;
 mod golden;
 mod hostile;
+mod ingest;
 mod leases;
 mod memory;
 mod pair;

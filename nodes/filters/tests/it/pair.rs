@@ -20,10 +20,21 @@ pub(crate) fn partition(key: u64) -> KeyId {
     KeyId::of_partition(&key.to_le_bytes())
 }
 
-/// Takes the messages of a node, decoded.
+/// Takes the messages of a node, decoded; confirmations apart from the frames that carry them.
 pub(crate) fn take(node: &mut Node) -> Vec<(Message, Vec<u8>)> {
-    let outbox = node.take_outbox().into_iter();
-    outbox.map(|(_, bytes)| (Message::from_bytes(&bytes).unwrap(), bytes)).collect()
+    node.take_outbox().into_iter().flat_map(|(_, bytes)| parts(bytes)).collect()
+}
+
+/// A frame, or the two that it is made of.
+fn parts(bytes: Vec<u8>) -> Vec<(Message, Vec<u8>)> {
+    match Message::from_bytes(&bytes).unwrap() {
+        Message::AppliedAnd { applied, frame } => {
+            let applied = Message::Applied(applied);
+            let confirmation = applied.to_bytes();
+            vec![(applied, confirmation), (Message::from_bytes(&frame).unwrap(), frame)]
+        }
+        whole => vec![(whole, bytes)],
+    }
 }
 
 impl Pair {
@@ -63,8 +74,8 @@ impl Pair {
                 self.sent[from] += bytes.len();
                 self.messages += 1;
                 any = true;
-                if passes(&Message::from_bytes(&bytes).unwrap()) {
-                    self.nodes[to].receive(self.now, IDS[from], &bytes);
+                for (_, frame) in parts(bytes).iter().filter(|(message, _)| passes(message)) {
+                    self.nodes[to].receive(self.now, IDS[from], frame);
                 }
             }
         }

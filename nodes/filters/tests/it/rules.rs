@@ -49,7 +49,7 @@ fn everything_but_a_plain_first_page_goes_on() {
     let asked = [Asked { partition: partition(5), slice: None, replicas: &IDS[1..] }];
     let plain = question(&asked);
     let now = pair.now;
-    let mut decide = |question: Question<'_>| pair.nodes[0].decide(now, &question);
+    let decide = |question: Question<'_>| pair.nodes[0].decide(now, &question);
     assert_eq!(decide(plain), Decision::Empty);
     for (question, reason) in [
         (Question { plan: Plan::Scan, ..plain }, Reason::Plan),
@@ -79,14 +79,19 @@ fn a_quorum_of_absents_answers_while_a_replica_is_down() {
     pair.settle();
     let [of_one, of_two] = [1, 8].map(lacuna_node_filters::NodeId);
     let replicas = [IDS[0], IDS[1], lacuna_node_filters::NodeId(9)];
-    let mut decide = |key, replicas: &[lacuna_node_filters::NodeId], needed| {
+    let decide = |key, replicas: &[lacuna_node_filters::NodeId], needed| {
         let asked = [Asked { partition: partition(key), slice: None, replicas }];
         pair.nodes[0].decide_by_quorum(pair.now, &question(&asked), &[&[Quorum { replicas, needed }]])
     };
     assert_eq!(decide(6, &replicas, 2), Decision::Empty);
     assert_eq!(decide(6, &replicas, 3), Decision::Forward(Reason::Unknown), "one is not known");
     assert_eq!(decide(5, &replicas, 2), Decision::Forward(Reason::MayBeLive), "one of two may hold it");
-    assert_eq!(decide(5, &replicas, 1), Decision::Empty, "the asking node itself does not hold it");
+    assert_eq!(
+        decide(5, &replicas, 1),
+        Decision::Forward(Reason::MayBeLive),
+        "what is known is not left out"
+    );
+    assert_eq!(decide(6, &replicas, 1), Decision::Empty);
     assert_eq!(decide(6, &[of_one, of_one], 2), Decision::Forward(Reason::NoKey), "one replica, named twice");
     assert_eq!(decide(6, &[of_two], 0), Decision::Forward(Reason::Unknown), "no replica is no quorum");
     let asked = [Asked { partition: partition(6), slice: None, replicas: &replicas }];
@@ -107,7 +112,7 @@ fn one_of_several_keys_is_enough_to_go_on() {
 
 #[test]
 fn eventual_mode_answers_for_few_replicas_only() {
-    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    let pair = Pair::new(Config::new(Mode::Eventual), None);
     let asked = [Asked { partition: partition(5), slice: None, replicas: &IDS[1..] }];
     for (consistency, expected) in [
         (Consistency::Two, Decision::Empty),

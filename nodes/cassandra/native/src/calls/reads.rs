@@ -61,7 +61,7 @@ native! {
 
     /// 1 if a peer's filters may be used now in a mode.
     fn mayRelyOn(handle, mode, now, peer_high, peer_low) {
-        hub(handle).with(mode, |of| i64::from(of.may_rely_on(word(now), node(peer_high, peer_low))))
+        hub(handle).read(mode, |of| i64::from(of.may_rely_on(word(now), node(peer_high, peer_low))))
     }
 
     /// A number about the exchange in a mode.

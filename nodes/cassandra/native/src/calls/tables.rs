@@ -13,6 +13,14 @@ native! {
         hub(handle).create(mode, table(high, low), word(capacity), rate, finest, size(max_bytes))
     }
 
+    /// How many writes of something new into one slot of a table, within an interval, open the slot; 0 for none, as at first.
+    fn ingest(handle, mode, high, low, writes) {
+        hub(handle).with(mode, |node| {
+            node.open_slots_at(table(high, low), word(writes));
+            0
+        })
+    }
+
     /// Begins a filter that will stand in for the one there is.
     fn beginRebuild(handle, mode, high, low, capacity, rate: f64) {
         hub(handle).with(mode, |node| {
@@ -131,7 +139,7 @@ native! {
 
     /// What this node's own filter says: 1 if it surely holds no live row of the key.
     fn isEmpty(handle, mode, high, low, first, second) {
-        hub(handle).with(mode, |node| {
+        hub(handle).read(mode, |node| {
             i64::from(Presence::is_empty(node.own_presence(table(high, low), key(first, second))))
         })
     }

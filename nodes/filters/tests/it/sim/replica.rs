@@ -40,8 +40,10 @@ impl Names {
         self.are_rows.then_some(key % ROWS)
     }
 
+    /// Partitions that are keys are in four slots, so that some keys of a short run come to the same one.
     pub(crate) fn id(self, key: u64) -> KeyId {
-        KeyId::of_partition(&self.partition(key).to_le_bytes())
+        let id = KeyId::of_partition(&self.partition(key).to_le_bytes());
+        if self.are_rows { id } else { KeyId::from_halves(id.hash(), id.check() >> 6) }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_node_filters::{Asked, Config, Consistency, Decision, NodeId, Plan, Question, Quorum, Side};
+use lacuna_node_filters::{
+    Asked, Config, Consistency, Decision, Message, Node, NodeId, Plan, Question, Quorum, Side,
+};
 use lacuna_workload::Rng;
 
 use super::history::{History, Operation, quorum_of};
@@ -15,6 +17,8 @@ pub(super) const NODES: usize = 4;
 const TICK: u64 = 20;
 /// Keys that are never written.
 const ABSENT: u64 = 1 << 40;
+/// Milliseconds of a stream: where slots may be open, clients write three times as many new keys in one of three such times.
+const STREAM: u64 = 1_000;
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +31,8 @@ pub(crate) struct Setup {
     pub(crate) quorum: bool,
     /// Keys are rows of a few partitions, and reads are of slices.
     pub(crate) rows: bool,
+    /// Programs take several frames before they carry away what their nodes have to say.
+    pub(crate) batches: bool,
 }
 
 /// What happened, to show that the run meant something.
@@ -46,9 +52,28 @@ pub(crate) struct Counts {
     pub(crate) acknowledged: u64,
     pub(crate) faults: BTreeMap<&'static str, u64>,
     pub(crate) longest_hold: u64,
+    /// Frames between nodes: with a delta, with a confirmation alone, and with one on another frame.
+    pub(crate) deltas: u64,
+    pub(crate) confirmations: u64,
+    pub(crate) carried: u64,
     /// Reads that were empty after an acknowledged write, and the longest time after it.
     pub(crate) wrong: u64,
     pub(crate) longest_window: u64,
+}
+
+impl Counts {
+    fn note_frame(&mut self, frame: &[u8]) {
+        let message = Message::from_bytes(frame).unwrap();
+        self.confirmations += u64::from(matches!(message, Message::Applied(_)));
+        let message = match message {
+            Message::AppliedAnd { frame, .. } => {
+                self.carried += 1;
+                Message::from_bytes(&frame).unwrap()
+            }
+            alone => alone,
+        };
+        self.deltas += u64::from(matches!(message, Message::Delta { .. }));
+    }
 }
 
 #[derive(Debug)]
@@ -122,6 +147,17 @@ impl World {
         self.replicas.iter().map(|replica| replica.node.counters().copies_regained).sum()
     }
 
+    /// The same: slots that were opened, and writes of something new into open slots.
+    pub(crate) fn streamed(&self) -> [u64; 2] {
+        let sum =
+            |of: fn(&Node) -> u64| -> u64 { self.replicas.iter().map(|replica| of(&replica.node)).sum() };
+        [sum(Node::slots_opened), sum(Node::writes_streamed)]
+    }
+
+    fn is_streaming(&self) -> bool {
+        self.setup.config.slot_writes > 0 && (self.now / STREAM).is_multiple_of(3)
+    }
+
     pub(super) fn names(&self) -> Names {
         Names { are_rows: self.setup.rows }
     }
@@ -139,7 +175,8 @@ impl World {
             return self.network.send_at(self.now + 1, coordinator, coordinator, letter);
         }
         let change = if choice == 3 { Change::Delete } else { Change::Write };
-        let key = if choice == 0 { self.new_key() } else { self.some_key() };
+        let is_new = choice == 0 || choice < 3 && self.is_streaming();
+        let key = if is_new { self.new_key() } else { self.some_key() };
         self.change(coordinator, key, change);
     }
 
@@ -217,8 +254,12 @@ impl World {
             let lease = self.rng.between(config.max_lease / 3, config.max_lease);
             replica.start(to, Config { lease, ..config }, self.rng.next_u64(), self.now, NODES);
         }
+        let is_alarm = matches!(post.letter, Letter::Alarm);
         self.handle(post)?;
-        self.carry(to);
+        // Without a number of the rest's.
+        if !self.setup.batches || is_alarm || self.now.is_multiple_of(3) {
+            self.carry(to);
+        }
         Ok(())
     }
 
@@ -382,6 +423,7 @@ impl World {
         replica.update_flag(clock, may_lower);
         for (to, bytes) in replica.node.take_outbox() {
             let to = usize::try_from(to.0 - 1).unwrap();
+            self.counts.note_frame(&bytes);
             self.network.send(self.now, &mut self.rng, from, to, Letter::Frame(bytes));
         }
         let has_news = replica.has_news();

@@ -41,8 +41,17 @@ final class Acknowledgements
     private static final ThreadLocal<Boolean> isSentAgain = ThreadLocal.withInitial(() -> false);
 
     /** An answer that waits: by ticket, then by number, since several have one ticket. */
-    private record Held(long ticket, long number) implements Comparable<Held>
+    private static final class Held implements Comparable<Held>
     {
+        final long ticket;
+        final long number;
+
+        Held(long ticket, long number)
+        {
+            this.ticket = ticket;
+            this.number = number;
+        }
+
         @Override
         public int compareTo(Held other)
         {

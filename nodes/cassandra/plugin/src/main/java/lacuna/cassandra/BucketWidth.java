@@ -11,17 +11,27 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  *
  * <p>A plain number counts in units of the clustering column; {@code s}, {@code m}, {@code h} and {@code d} are for timestamps. Bucket
  * {@code n} begins at {@code origin + n * width}, so {@code 1h} is an hour that begins with the hour, in UTC.
- *
- * @param width at least 1; 0 if rows have no buckets
- * @param origin at least 0 and less than {@code width}
- * @param isTime whether a unit of time was given
  */
-record BucketWidth(long width, long origin, boolean isTime)
+final class BucketWidth
 {
     static final BucketWidth NONE = new BucketWidth(0, 0, false);
 
     private static final Pattern NUMBER = Pattern.compile("(-?[0-9]{1,9})([smhd]?)");
     private static final Map<String, Long> MILLIS = Map.of("", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L);
+
+    /** At least 1; 0 if rows have no buckets. */
+    final long width;
+    /** At least 0 and less than the width. */
+    final long origin;
+    /** Whether a unit of time was given. */
+    final boolean isTime;
+
+    BucketWidth(long width, long origin, boolean isTime)
+    {
+        this.width = width;
+        this.origin = origin;
+        this.isTime = isTime;
+    }
 
     static BucketWidth of(String bucket, String origin)
     {

@@ -38,9 +38,10 @@ import lacuna.cassandra.Reasons.Reason;
  * One read at its coordinator, before any replica is asked: whether no replica can hold a live row.
  *
  * <p>A read is examined if it names its partitions, on its first page, at a level that asks replicas and is not serial. It is
- * skipped if <em>every</em> replica is known to hold nothing alive, whatever the level: the tombstones of each replica hide all its
- * cells, so a merge of all replicas would show nothing. Every other read goes to the replicas: unchanged, or without the rows at its
- * beginning of which the same is known ({@link Narrowing}).
+ * skipped if <em>every</em> replica is known to hold nothing alive, or, at QUORUM and LOCAL_QUORUM in modes safe and shadow, as many
+ * replicas as the level asks: the tombstones of each hide all its cells, so a merge of these would show nothing. Every other read goes
+ * to the replicas: unchanged, or without those rows at its beginning, or those partitions of an {@code IN}, of which the same is known
+ * ({@link Narrowing}).
  */
 final class Coordinator
 {
@@ -48,7 +49,6 @@ final class Coordinator
     private static final ClientState INTERNAL = ClientState.forInternalCalls();
     private static final int MAX_KEYS = 32;
     private static final int NOT_LOOKED = -1;
-    private static final int EMPTY = 0;
     private static final int SHADOW = 1;
     private static final int MAY_BE_LIVE = 8;
 
@@ -63,6 +63,9 @@ final class Coordinator
     private boolean isPaged;
     /** Whether it asks for some rows only; then an empty answer says nothing of the partition. */
     private boolean isOfRows;
+    /** The partitions that it asks for, and first and last place of the rows; null for all of a partition. */
+    private List<ByteBuffer> keys;
+    private long[] rows;
     /** The partition and the slice that it asks for, if it is one of each. */
     private ByteBuffer key;
     private Slices slices;
@@ -113,7 +116,7 @@ final class Coordinator
      * What depends on the values of the client. They may be malformed, as a tuple of one byte is, and Cassandra throws anything then, before
      * it has looked whether this client may read the table: such a read goes the stock way, and says nothing of the plug-in.
      */
-    private static <T> T evaluated(Supplier<T> part)
+    static <T> T evaluated(Supplier<T> part)
     {
         try
         {
@@ -150,21 +153,29 @@ final class Coordinator
         if (question == null)
             return false;
         decision = question.decide();
-        if (decision != EMPTY)
-            filter.reasons.count(Reason.of(decision));
-        if (decision != EMPTY && mayBeNarrowed())
-            narrowing = narrow(question);
+        if (decision == Question.EMPTY)
+            return true;
+        filter.reasons.count(Reason.of(decision));
+        narrowing = narrow(question, options.getConsistency());
         return true;
+    }
+
+    private Narrowing narrow(Question question, ConsistencyLevel level)
+    {
+        if (mayBeginLater())
+            return BeyondMark.of(statement, filter, key, slices == null ? Slices.ALL : slices, level, question);
+        boolean mayLackPartitions = keys.size() > 1 && WithoutPartitions.isPossible(statement, filter) && !isStockAlone();
+        return mayLackPartitions ? WithoutPartitions.of(statement, filter, keys, rows, level) : null;
     }
 
     /** Null if it cannot be asked. */
     private Question question(QueryOptions options)
     {
-        List<ByteBuffer> keys = evaluated(() -> statement.getRestrictions().getPartitionKeys(options, INTERNAL));
+        keys = evaluated(() -> statement.getRestrictions().getPartitionKeys(options, INTERNAL));
         obstacle = obstacle(keys);
         if (obstacle != null)
             return null;
-        long[] rows = evaluated(() -> rows(options));
+        rows = evaluated(() -> rows(options));
         isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
         key = keys.size() == 1 ? keys.get(0) : null;
         if (filter.report != null)
@@ -186,42 +197,32 @@ final class Coordinator
     }
 
     /** Whether it reads a partition from an end of it, or from somewhere in it on: then it may begin with dead rows. */
-    private boolean mayBeNarrowed()
+    private boolean mayBeginLater()
     {
         return filter.mode == Mode.SAFE && filter.positions != null && key != null && !statement.parameters.isDistinct
                && NarrowedSelect.isInOrder(statement) && (slices != null || !isOfRows);
     }
 
-    private Narrowing narrow(Question question)
-    {
-        PartitionEnd end = Narrowing.end(statement);
-        long pair = question.waterMark(end);
-        if (pair < 0)
-            return null;
-        Slices asked = slices == null ? Slices.ALL : slices;
-        return evaluated(() -> Narrowing.of(statement, filter.positions, key, asked, end, pair, question.stamp()));
-    }
-
-    /** Asks the replicas, beyond what is known to be dead if anything is. */
-    ResultMessage ask(Function<CQLStatement, ResultMessage> replicas, QueryOptions options)
+    /** Asks the replicas, without what is known to hold no live row if anything is. */
+    ResultMessage ask(Function<CQLStatement, ResultMessage> replicas)
     {
         if (decision != NOT_LOOKED)
             filter.backOff.looked(narrowing != null);
         if (narrowing == null)
             return replicas.apply(statement);
         Waits.current().beforeNarrowed();
-        ResultMessage result = replicas.apply(narrowing.statement());
-        if (isConfirmed(options))
+        ResultMessage result = replicas.apply(narrowing.statement);
+        if (isConfirmed())
         {
-            Lacuna.COUNTERS.readsNarrowed.increment();
+            narrowing.count();
             return result;
         }
         Lacuna.COUNTERS.readsRepeated.increment();
         return replicas.apply(statement);
     }
 
-    /** Whether nothing of the mark has ended since it was looked up; the ring may be another one, too. */
-    private boolean isConfirmed(QueryOptions options)
+    /** Whether nothing of it has ended since it was looked up; the ring may be another one, too. */
+    private boolean isConfirmed()
     {
         if (!Waits.current().confirmsMarks())
             return true;
@@ -229,8 +230,7 @@ final class Coordinator
             return false;
         try
         {
-            Question question = Question.of(filter, List.of(key), evaluated(() -> rows(options)), options.getConsistency());
-            return question != null && narrowing.isConfirmed(question.waterMark(narrowing.end()), question.stamp());
+            return narrowing.isConfirmed();
         }
         catch (RequestValidationException | RequestExecutionException notNow)
         {
@@ -271,7 +271,7 @@ final class Coordinator
     /** The answer that the replicas would give; null if they are to be asked. A read that stock Cassandra refuses is refused here. */
     ResultMessage answer(QueryState state, QueryOptions options)
     {
-        if (decision != EMPTY)
+        if (decision != Question.EMPTY)
             return null;
         ResultSet rows = emptyResult(state.getClientState());
         if (rows == null)
@@ -287,7 +287,7 @@ final class Coordinator
             return null;
         }
         guardrails(state.getClientState(), options);
-        Tracing.trace("Lacuna: no replica holds a live row");
+        Tracing.trace("Lacuna: the replicas that this level needs hold no live row");
         ResultMessage.Rows message = new ResultMessage.Rows(rows);
         ClientRequestSizeMetrics.recordReadResponseMetrics(message, statement.getRestrictions(), statement.getSelection());
         long nanos = System.nanoTime() - started;
@@ -308,8 +308,9 @@ final class Coordinator
         try
         {
             ReadQuery query = evaluated(() -> query(client, options));
-            if (!(query instanceof SinglePartitionReadQuery.Group<?> group))
+            if (!(query instanceof SinglePartitionReadQuery.Group))
                 return false;
+            SinglePartitionReadQuery.Group<?> group = (SinglePartitionReadQuery.Group<?>) query;
             isPaged = statement.getAggregationSpec(options) != null || options.getPageSize() > 0 && group.limits().count() > options.getPageSize();
             for (SinglePartitionReadQuery partition : group.queries)
                 ReplicaPlans.forRead(filter.table.keyspace, partition.partitionKey().getToken(), null, options.getConsistency(),
@@ -366,9 +367,9 @@ final class Coordinator
     /** What the replicas said. */
     void record(ResultMessage result, QueryOptions options)
     {
-        if (!(result instanceof ResultMessage.Rows rows) || statement.getSelection().isAggregate())
+        if (!(result instanceof ResultMessage.Rows) || statement.getSelection().isAggregate())
             return;
-        boolean isEmpty = rows.result.isEmpty();
+        boolean isEmpty = ((ResultMessage.Rows) result).result.isEmpty();
         if (decision == NOT_LOOKED && isEmpty)
             lookAfterwards(options);
         if (filter.report != null)
@@ -392,7 +393,7 @@ final class Coordinator
             if (question == null)
                 return;
             decision = question.decide();
-            if (decision == EMPTY)
+            if (decision == Question.EMPTY)
                 filter.backOff.missed();
         }
         catch (RequestValidationException | RequestExecutionException notNow)

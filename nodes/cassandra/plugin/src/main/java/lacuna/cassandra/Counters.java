@@ -43,13 +43,18 @@ final class Counters
     final LongAdder gapsProven = counter("gaps_proven");
     /** How often this node has proven more of an end of a partition to be dead. */
     final LongAdder waterMarksProven = counter("water_marks_proven");
-    /** Reads that a coordinator had its replicas begin beyond dead rows; those that it had to repeat whole, because of a write meanwhile. */
+    /** Reads that a coordinator had its replicas begin beyond dead rows. */
     final LongAdder readsNarrowed = counter("reads_narrowed");
+    /** Partitions of IN for which a coordinator did not ask their replicas, since others of the IN may hold something. */
+    final LongAdder partitionsLeftOut = counter("partitions_left_out");
+    /** Reads of either kind that it had to repeat whole, because of a write meanwhile. */
     final LongAdder readsRepeated = counter("reads_repeated");
     final LongAdder filtersRebuilt = counter("filters_rebuilt");
     /** Filters that a start took from their files, and SSTables that were read to fill filters, at a start or later. */
     final LongAdder filtersRestored = counter("filters_restored");
     final LongAdder sstablesLoaded = counter("sstables_loaded");
+    /** Dead regions that a start took from their files. */
+    final LongAdder regionsRestored = counter("regions_restored");
     /** Files of filters that were written. */
     final LongAdder filtersSaved = counter("filters_saved");
     final LongAdder framesSent = counter("frames_sent");

@@ -15,7 +15,23 @@ final class Decisions
     private static final int KEPT = 256;
 
     /** Holds on to no table, and to nothing that is counted as the memory of one. */
-    record Decision(long number, long millis, TableMetadata table, DecoratedKey key, String reason) {}
+    static final class Decision
+    {
+        final long number;
+        final long millis;
+        final TableMetadata table;
+        final DecoratedKey key;
+        final String reason;
+
+        Decision(long number, long millis, TableMetadata table, DecoratedKey key, String reason)
+        {
+            this.number = number;
+            this.millis = millis;
+            this.table = table;
+            this.key = key;
+            this.reason = reason;
+        }
+    }
 
     private final AtomicReferenceArray<Decision> ring = new AtomicReferenceArray<>(KEPT);
     private final AtomicLong next = new AtomicLong();
@@ -32,7 +48,7 @@ final class Decisions
         for (int slot = 0; slot < KEPT; slot++)
             if (ring.get(slot) != null)
                 decisions.add(ring.get(slot));
-        decisions.sort((a, b) -> Long.compare(b.number(), a.number()));
+        decisions.sort((a, b) -> Long.compare(b.number, a.number));
         return decisions;
     }
 }

@@ -34,8 +34,11 @@ final class Exchange
     /** Memory of the copies of others' filters, for each mode. */
     private static final long COPY_BYTES = Setting.of("lacuna.copy_bytes", 1L << 30, 1 << 20, 1L << 40);
     /** Milliseconds in which files of filters are begun when the node stops. */
-    private static final long SAVE_MILLIS = TimeUnit.SECONDS.toMillis(Setting.of("lacuna.save_at_end_seconds", 60, 0, 3_600));
+    static final long SAVE_MILLIS = TimeUnit.SECONDS.toMillis(Setting.of("lacuna.save_at_end_seconds", 60, 0, 3_600));
+    /** Numbers of counters of the library. */
     private static final long DAMAGED = 2;
+    private static final long SLOTS_OPENED = 4;
+    private static final long WRITES_STREAMED = 5;
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long HOLDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -184,10 +187,27 @@ final class Exchange
     /** Messages that came with a wrong checksum. */
     static long framesDamaged()
     {
+        return counted(DAMAGED);
+    }
+
+    /** Parts of tables that were opened for streams of new keys. */
+    static long slotsOpened()
+    {
+        return counted(SLOTS_OPENED);
+    }
+
+    /** Writes that brought something new into such a part: they waited until other nodes knew of its opening, at most. */
+    static long writesStreamed()
+    {
+        return counted(WRITES_STREAMED);
+    }
+
+    private static long counted(long what)
+    {
         long sum = 0;
         for (Mode mode : Mode.values())
             if (mode != Mode.OFF && active)
-                sum += Native.counter(hub, mode.number(), DAMAGED);
+                sum += Native.counter(hub, mode.number(), what);
         return sum;
     }
 

@@ -123,7 +123,8 @@ final class FilterBuilds
         }
         first = FirstBuild.DONE;
         contents.filled();
-        proveAgain();
+        if (!contents.keepsDead())
+            proveAgain();
         contents.save(false);
     }
 
@@ -149,7 +150,7 @@ final class FilterBuilds
         return problem == null ? "its own filter is being filled: " + contents.progress() : problem;
     }
 
-    /** Keys proven dead during the build, as in the replay of the commit log, became live again in the filter by their keys on disk. */
+    /** Keys proven dead before or during the build, as in the replay of the commit log, became live again in the filter by their keys on disk. */
     private void proveAgain()
     {
         TableGuard guard = Lacuna.guard(filter.table.metadata.id);

@@ -56,9 +56,11 @@ final class FilterContents
 
     private final TableFilter filter;
     private final Set<Descriptor> held = ConcurrentHashMap.newKeySet();
-    /** What the file of the node's last life names. */
-    private volatile Set<UUID> restored = Set.of();
+    /** Those that the file of the node's last life names, and what was made of them; until the build has read the others. */
+    private final Set<Descriptor> restored = ConcurrentHashMap.newKeySet();
     private volatile boolean isFilled;
+    /** Whether what was dead in the last life is dead in the filter, too, and nothing was read that could make it live. */
+    private volatile boolean keepsDead;
     /** How many SSTables the build has read, and of how many. */
     private volatile int readCount;
     private volatile int count;
@@ -81,14 +83,16 @@ final class FilterContents
         try
         {
             SavedFilter file = SavedFilter.read(filter.name(), folder());
-            if (file == null || dropped != null && !file.sstables().contains(dropped))
+            if (file == null || dropped != null && !file.sstables.contains(dropped))
                 return;
-            boolean keepsDead = file.isWhole() && file.sstables().equals(namesOf(filter.table.getLiveSSTables()));
-            boolean isRestored = filter.restore(file.filter(), keepsDead);
-            FileUtils.clean(file.filter());
+            Set<SSTableReader> there = filter.table.getLiveSSTables();
+            boolean isSame = file.isWhole && file.sstables.equals(namesOf(there));
+            boolean isRestored = filter.restore(file.filter, isSame);
+            FileUtils.clean(file.filter);
             if (!isRestored)
                 return;
-            restored = file.sstables();
+            there.stream().filter(sstable -> file.sstables.contains(nameOf(sstable))).forEach(sstable -> restored.add(sstable.descriptor));
+            keepsDead = isSame;
             Lacuna.COUNTERS.filtersRestored.increment();
         }
         catch (Throwable unusable)
@@ -108,15 +112,22 @@ final class FilterContents
     /** Whether the restored filter holds all its keys. */
     boolean isRestored(SSTableReader sstable)
     {
-        return !restored.isEmpty() && restored.contains(nameOf(sstable));
+        return restored.contains(sstable.descriptor);
     }
 
     /** A build has chosen what it reads: all that was there before the filter took writes. */
     void begin(Collection<SSTableReader> sstables)
     {
         sstables.forEach(sstable -> held.add(sstable.descriptor));
+        keepsDead &= sstables.stream().allMatch(this::isRestored);
         readCount = 0;
         count = sstables.size();
+    }
+
+    /** Whether the build has left alone what is known to be dead. */
+    boolean keepsDead()
+    {
+        return keepsDead;
     }
 
     /** The build has read this many of them. */
@@ -134,7 +145,7 @@ final class FilterContents
     void filled()
     {
         isFilled = true;
-        restored = Set.of();
+        restored.clear();
     }
 
     void flushed(Iterable<SSTableReader> added)
@@ -152,11 +163,17 @@ final class FilterContents
     /** Rewritten ones hold nothing else. */
     void rewritten(Collection<SSTableReader> removed, Collection<SSTableReader> added)
     {
-        boolean wereHeld = !removed.isEmpty() && removed.stream().allMatch(sstable -> held.contains(sstable.descriptor));
-        if (wereHeld)
-            added.forEach(sstable -> held.add(sstable.descriptor));
-        removed.forEach(sstable -> held.remove(sstable.descriptor));
+        rewritten(removed, added, held);
+        rewritten(removed, added, restored);
         changes.incrementAndGet();
+    }
+
+    private static void rewritten(Collection<SSTableReader> removed, Collection<SSTableReader> added, Set<Descriptor> kept)
+    {
+        boolean wereKept = !removed.isEmpty() && removed.stream().allMatch(sstable -> kept.contains(sstable.descriptor));
+        if (wereKept)
+            added.forEach(sstable -> kept.add(sstable.descriptor));
+        removed.forEach(sstable -> kept.remove(sstable.descriptor));
     }
 
     /** Called by the exchange's thread alone. */
@@ -211,11 +228,11 @@ final class FilterContents
         }
     }
 
-    /** Deletes files that lives before this one have left, and that no table has; called when every table is open. */
+    /** Deletes files that lives before this one have left, and that no table has; called when every table is open, and has taken its dead regions. */
     static void deleteLeftovers(Collection<TableGuard> guards)
     {
         Set<Path> kept = guards.stream().map(guard -> guard.filter.name().in(folder())).collect(Collectors.toSet());
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder(), "lacuna-*.filter*"))
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder(), "lacuna-*.{filter,dead}*"))
         {
             for (Path file : files)
                 if (!kept.contains(file) && Files.getLastModifiedTime(file).toMillis() < STARTED_MILLIS)
@@ -223,7 +240,7 @@ final class FilterContents
         }
         catch (IOException | DirectoryIteratorException failure)
         {
-            LOGGER.warn("Lacuna: files of filters that no table has cannot be deleted from {}", folder(), failure);
+            LOGGER.warn("Lacuna: files that no table has cannot be deleted from {}", folder(), failure);
         }
     }
 
@@ -252,7 +269,7 @@ final class FilterContents
     }
 
     /** The files lie beside Cassandra's saved caches, and may be deleted at any time. */
-    private static Path folder()
+    static Path folder()
     {
         return Path.of(DatabaseDescriptor.getSavedCachesLocation());
     }
@@ -274,11 +291,14 @@ final class FilterContents
         return name.isEmpty() ? null : UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Of what is in it: its number alone may come again, or be given to another file by hand. */
+    /**
+     * Of what is in it: its number alone may come again, or be given to another file by hand. The file's length is asked of the disk,
+     * since a reader that was opened before its compaction had ended has another until the next start.
+     */
     static UUID nameOf(SSTableReader sstable)
     {
         String name = String.join("/", sstable.descriptor.id.toString(), sstable.descriptor.version.toString(), digest(sstable.descriptor),
-                                  Long.toString(sstable.uncompressedLength()), Long.toString(sstable.onDiskLength()),
+                                  Long.toString(sstable.uncompressedLength()), Long.toString(sstable.descriptor.fileFor(Components.DATA).length()),
                                   Long.toString(sstable.getMinTimestamp()), Long.toString(sstable.getMaxTimestamp()),
                                   Long.toString(sstable.getTotalRows()), Long.toString(sstable.getDataCreationTime()));
         return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));

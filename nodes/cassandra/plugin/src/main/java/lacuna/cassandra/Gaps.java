@@ -51,7 +51,7 @@ final class Gaps
             Wire.Frame frame = frame(filter.table.metadata(), bytes, slice);
             for (Replica replica : filter.table.keyspace.getReplicationStrategy().getNaturalReplicasForToken(key.getToken()))
                 if (replica.isSelf())
-                    receive(frame.bytes());
+                    receive(frame.bytes);
                 else
                     Wire.sendIfReady(frame, replica.endpoint());
             Lacuna.COUNTERS.gapsAsked.increment();

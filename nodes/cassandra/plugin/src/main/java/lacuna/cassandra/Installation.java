@@ -62,6 +62,12 @@ final class Installation
         hasHandler = true;
     }
 
+    /** Whether writes are reported here. */
+    static boolean hasHook()
+    {
+        return hasHook;
+    }
+
     /** Throws an {@link IllegalStateException} that names the missing property. */
     static void requireHook()
     {

@@ -54,6 +54,8 @@ final class LacunaKeyspace
             SimpleDataSet rows = new SimpleDataSet(metadata());
             Lacuna.COUNTERS.byName().forEach((name, value) -> rows.row(name).column("value", value.sum()));
             rows.row("frames_damaged").column("value", Exchange.framesDamaged());
+            rows.row("slots_opened").column("value", Exchange.slotsOpened());
+            rows.row("writes_streamed").column("value", Exchange.writesStreamed());
             rows.row("proofs_waiting").column("value", (long) Lacuna.PROVER.waiting());
             return rows;
         }
@@ -77,11 +79,11 @@ final class LacunaKeyspace
             SimpleDataSet rows = new SimpleDataSet(metadata());
             int back = 0;
             for (Decisions.Decision decision : Lacuna.DECISIONS.all())
-                rows.row(back++).column("at", new java.util.Date(decision.millis()))
-                    .column("keyspace_name", decision.table().keyspace)
-                    .column("table_name", decision.table().name)
-                    .column("key", decision.table().partitionKeyType.getString(decision.key().getKey()))
-                    .column("reason", decision.reason());
+                rows.row(back++).column("at", new java.util.Date(decision.millis))
+                    .column("keyspace_name", decision.table.keyspace)
+                    .column("table_name", decision.table.name)
+                    .column("key", decision.table.partitionKeyType.getString(decision.key.getKey()))
+                    .column("reason", decision.reason);
             return rows;
         }
     }
@@ -121,7 +123,7 @@ final class LacunaKeyspace
                     addLooks(rows, guard.filter.backOff);
             }
             for (SchemaWatch.Problem problem : SchemaWatch.problems())
-                rows.row(problem.table().keyspace, problem.table().name).column("problem", problem.reason());
+                rows.row(problem.table.keyspace, problem.table.name).column("problem", problem.reason);
             return rows;
         }
     }
@@ -164,9 +166,14 @@ final class LacunaKeyspace
                 throw new InvalidRequestException("lacuna.switches: only column enabled can be set, to true or false");
             switch (key.<String>value(0))
             {
-                case "answers" -> Lacuna.switchTo(on);
-                case "exchange" -> switchExchange(on);
-                default -> throw new InvalidRequestException("lacuna.switches has the rows answers and exchange");
+                case "answers":
+                    Lacuna.switchTo(on);
+                    break;
+                case "exchange":
+                    switchExchange(on);
+                    break;
+                default:
+                    throw new InvalidRequestException("lacuna.switches has the rows answers and exchange");
             }
         }
 

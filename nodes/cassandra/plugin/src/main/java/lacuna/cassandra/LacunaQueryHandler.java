@@ -141,7 +141,7 @@ public class LacunaQueryHandler implements QueryHandler
             executed.inc();
             return answer;
         }
-        ResultMessage result = read == null ? stock.apply(statement) : read.ask(stock, options);
+        ResultMessage result = read == null ? stock.apply(statement) : read.ask(stock);
         if (read != null)
             read.record(result, options);
         if (statement instanceof SelectStatement || Waits.current().forWrites())

@@ -146,10 +146,13 @@ public final class LacunaStorageHook implements StorageHook
     {
         DeadData dead = guard.answerFor(sstable, key, slices);
         underWay.get().met(key, dead != null);
-        if (dead != null)
-            Lacuna.DECISIONS.add(guard.table, key, dead);
-        else if (guard.learning.isNext())
-            guard.suspect(key, slices.get());
-        return dead;
+        if (dead == null)
+        {
+            if (guard.learning.isNext())
+                guard.suspect(key, slices.get());
+            return null;
+        }
+        Lacuna.DECISIONS.add(guard.table, key, dead);
+        return Waits.current().given(dead, guard.table.metadata(), key);
     }
 }

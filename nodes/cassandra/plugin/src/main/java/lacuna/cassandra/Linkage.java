@@ -12,7 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.objectweb.asm.ClassReader;
@@ -37,7 +39,7 @@ class Linkage
         List<Reference> used = new ArrayList<>();
         for (byte[] compiled : classes(isChosen))
             new ClassReader(compiled).accept(new Reader(used), ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
-        for (Reference reference : used.stream().distinct().toList())
+        for (Reference reference : used.stream().distinct().collect(Collectors.toList()))
             if (!isThere(reference))
                 throw new NoSuchMethodException(reference.owner.replace('/', '.') + "." + reference.name + " " + reference.descriptor);
     }
@@ -47,7 +49,7 @@ class Linkage
         Path place = place();
         if (Files.isDirectory(place))
             return classes(place.resolve(OURS), isChosen);
-        try (FileSystem jar = FileSystems.newFileSystem(place))
+        try (FileSystem jar = FileSystems.newFileSystem(place, (ClassLoader) null))
         {
             return classes(jar.getPath(OURS), isChosen);
         }
@@ -70,7 +72,7 @@ class Linkage
         List<byte[]> classes = new ArrayList<>();
         try (Stream<Path> files = Files.list(folder))
         {
-            for (Path file : files.toList())
+            for (Path file : files.collect(Collectors.toList()))
             {
                 String name = file.getFileName().toString();
                 if (name.endsWith(".class") && isChosen.test(name.replaceFirst("(\\$.*)?\\.class$", "")))
@@ -113,8 +115,19 @@ class Linkage
     }
 
     /** To a member of a class, or to a class. */
-    record Reference(String owner, String name, String descriptor)
+    static final class Reference
     {
+        final String owner;
+        final String name;
+        final String descriptor;
+
+        Reference(String owner, String name, String descriptor)
+        {
+            this.owner = owner;
+            this.name = name;
+            this.descriptor = descriptor;
+        }
+
         static Reference toClass(String owner)
         {
             return new Reference(owner, "", "");
@@ -132,8 +145,23 @@ class Linkage
 
         boolean isExecutable(Executable executable)
         {
-            return executable instanceof Constructor<?> constructor ? Type.getConstructorDescriptor(constructor).equals(descriptor)
+            return executable instanceof Constructor ? Type.getConstructorDescriptor((Constructor<?>) executable).equals(descriptor)
                    : executable.getName().equals(name) && Type.getMethodDescriptor((Method) executable).equals(descriptor);
+        }
+
+        @Override
+        public boolean equals(Object object)
+        {
+            if (!(object instanceof Reference))
+                return false;
+            Reference other = (Reference) object;
+            return owner.equals(other.owner) && name.equals(other.name) && descriptor.equals(other.descriptor);
+        }
+
+        @Override
+        public int hashCode()
+        {
+            return Objects.hash(owner, name, descriptor);
         }
     }
 
@@ -146,6 +174,11 @@ class Linkage
         {
             super(Opcodes.ASM9);
             this.used = used;
+        }
+
+        private void use(Handle handle)
+        {
+            use(new Reference(handle.getOwner(), handle.getName(), handle.getDesc()));
         }
 
         private void use(Reference reference)
@@ -189,8 +222,8 @@ class Linkage
                 public void visitInvokeDynamicInsn(String called, String as, Handle bootstrap, Object... arguments)
                 {
                     for (Object argument : arguments)
-                        if (argument instanceof Handle handle)
-                            use(new Reference(handle.getOwner(), handle.getName(), handle.getDesc()));
+                        if (argument instanceof Handle)
+                            use((Handle) argument);
                 }
             };
         }

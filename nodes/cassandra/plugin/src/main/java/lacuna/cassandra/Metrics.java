@@ -30,6 +30,9 @@ final class Metrics
         CassandraMetricsRegistry.Metrics.register(named("Active"), (Gauge<Integer>) () -> Lacuna.isActive() ? 1 : 0);
         CassandraMetricsRegistry.Metrics.register(named("ExchangeActive"), (Gauge<Integer>) () -> Exchange.isActive() ? 1 : 0);
         gauge("FramesDamaged", Exchange::framesDamaged);
+        gauge("SlotsOpened", Exchange::slotsOpened);
+        gauge("WritesStreamed", Exchange::writesStreamed);
+        gauge("OpenSlots", () -> Lacuna.guards().stream().mapToLong(guard -> Math.max(0, guard.filter.number(null, TableFilter.OPEN_SLOTS))).sum());
         gauge("ProofsWaiting", Lacuna.PROVER::waiting);
         gauge("AcknowledgementsWaiting", Acknowledgements::waiting);
         gauge("BuildsWaiting", FilterBuilds::waiting);

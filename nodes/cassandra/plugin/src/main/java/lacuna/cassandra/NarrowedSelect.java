@@ -3,38 +3,28 @@ package lacuna.cassandra;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
-import java.nio.ByteBuffer;
-import java.util.List;
 
 import org.apache.cassandra.cql3.QueryOptions;
 import org.apache.cassandra.cql3.Term;
 import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.ReadQuery;
 import org.apache.cassandra.db.SinglePartitionReadCommand;
-import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.aggregation.AggregationSpecification;
-import org.apache.cassandra.db.filter.ClusteringIndexSliceFilter;
 import org.apache.cassandra.db.filter.ColumnFilter;
 import org.apache.cassandra.db.filter.DataLimits;
 import org.apache.cassandra.service.ClientState;
 
 /**
- * A read of one partition that asks its replicas for other slices than its statement says, for one request: the rest holds no live row.
- * All replicas get the same question, so their answers, digests, pages and repairs are those of a client that had asked for less.
+ * A read that asks its replicas for less than its statement says, for one request: the rest holds no live row. All replicas get the same
+ * question, so their answers, digests, pages and repairs are those of a client that had asked for less.
  */
-final class NarrowedSelect extends SelectStatement
+abstract class NarrowedSelect extends SelectStatement
 {
-    private final ByteBuffer key;
-    private final Slices slices;
-
-    /** @param key the partition in which the rest holds no live row */
-    NarrowedSelect(SelectStatement whole, ByteBuffer key, Slices slices)
+    NarrowedSelect(SelectStatement whole)
     {
         super(whole.table, whole.bindVariables, whole.parameters, whole.getSelection(), whole.getRestrictions(), isReversed(whole),
               (AggregationSpecification.Factory) Fields.AGGREGATION.get(whole), null, (Term) Fields.LIMIT.get(whole),
               (Term) Fields.PER_PARTITION_LIMIT.get(whole));
-        this.key = key;
-        this.slices = slices;
     }
 
     /** Whether it reads rows from the last one on. */
@@ -49,24 +39,21 @@ final class NarrowedSelect extends SelectStatement
         return (Object) Fields.ORDERING.get(statement) == null;
     }
 
-    /** The statement as it is if it names another partition now: a function of its key, such as {@code current_date()}, has another value. */
+    /** Whether it reads a limited number of rows of each partition. */
+    static boolean isLimitedByPartition(SelectStatement statement)
+    {
+        return statement.parameters.isDistinct || (Object) Fields.PER_PARTITION_LIMIT.get(statement) != null;
+    }
+
     @Override
     public ReadQuery getQuery(QueryOptions options, ClientState state, ColumnFilter columns, long nowInSec, DataLimits limits)
     {
         ReadQuery query = super.getQuery(options, state, columns, nowInSec, limits);
-        if (query instanceof SinglePartitionReadCommand.Group group && group.queries.size() == 1
-            && group.queries.get(0).partitionKey().getKey().equals(key)
-            && group.queries.get(0).clusteringIndexFilter() instanceof ClusteringIndexSliceFilter filter)
-            return SinglePartitionReadCommand.Group.create(List.of(narrowed(group.queries.get(0), filter)), group.limits());
-        return query;
+        return query instanceof SinglePartitionReadCommand.Group ? narrowed((SinglePartitionReadCommand.Group) query) : query;
     }
 
-    private SinglePartitionReadCommand narrowed(SinglePartitionReadCommand command, ClusteringIndexSliceFilter filter)
-    {
-        return SinglePartitionReadCommand.create(command.metadata(), command.nowInSec(), command.columnFilter(), command.rowFilter(),
-                                                 command.limits(), command.partitionKey(),
-                                                 new ClusteringIndexSliceFilter(slices, filter.isReversed()), command.indexQueryPlan());
-    }
+    /** The query for the rest; the same if it does not ask for what is left out. */
+    abstract ReadQuery narrowed(SinglePartitionReadCommand.Group query);
 
     /** What a statement consists of and does not tell. */
     static final class Fields

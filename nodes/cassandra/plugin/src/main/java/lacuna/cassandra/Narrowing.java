@@ -1,38 +1,22 @@
 package lacuna.cassandra;
 
-import java.nio.ByteBuffer;
-
-import org.apache.cassandra.cql3.statements.SelectStatement;
-import org.apache.cassandra.db.ClusteringBound;
-import org.apache.cassandra.db.Slices;
-
-/**
- * A read that begins at rows which no replica holds alive, and how far.
- *
- * @param stamp what the mark relied on: another one as soon as any of it has ended
- */
-record Narrowing(PartitionEnd end, long pair, long stamp, NarrowedSelect statement)
+/** A read of which a part is left out, where no replica holds a live row, and what is known of that part. */
+abstract class Narrowing
 {
-    /** The end of the partition from which the statement reads. */
-    static PartitionEnd end(SelectStatement statement)
-    {
-        return NarrowedSelect.isReversed(statement) ? PartitionEnd.LAST : PartitionEnd.FIRST;
-    }
+    /** What the replicas are asked. */
+    final NarrowedSelect statement;
 
-    /** Null if the mark leaves the slices as they are, or leaves nothing of them. */
-    static Narrowing of(SelectStatement statement, RowPositions positions, ByteBuffer key, Slices asked, PartitionEnd end, long pair, long stamp)
+    Narrowing(NarrowedSelect statement)
     {
-        ClusteringBound<?> bound = WaterMarks.beyond(positions, end, pair);
-        Slices slices = bound == null ? null : WaterMarks.narrowed(statement.table.comparator, asked, end, bound);
-        return slices == null ? null : new Narrowing(end, pair, stamp, new NarrowedSelect(statement, key, slices));
+        this.statement = statement;
     }
 
     /**
-     * Whether the answer counts, if this is what the mark is now. Replicas were read after it was looked up; what they have shown meanwhile
-     * of a write at or before the mark, this node has heard of before their answers left.
+     * Whether the answer counts, by what is known now. Replicas were read after the decision; what they have shown meanwhile of a write
+     * to the part that was left out, this node knew before their answers left.
      */
-    boolean isConfirmed(long pairNow, long stampNow)
-    {
-        return pairNow >= 0 && stampNow == stamp && (end == PartitionEnd.FIRST ? pairNow >= pair : pairNow <= pair);
-    }
+    abstract boolean isConfirmed();
+
+    /** Counts an answer that does. */
+    abstract void count();
 }

@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 7;
+    static final long VERSION = 8;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -24,6 +24,8 @@ final class Native
 
     static native long create(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate, long finest,
                               long maxBytes);
+
+    static native long ingest(long hub, long mode, long tableHigh, long tableLow, long writes);
 
     static native long beginRebuild(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate);
 

@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.Collectors;
 
 import org.apache.cassandra.cql3.CQLStatement;
 import org.apache.cassandra.cql3.QueryOptions;
@@ -24,7 +25,17 @@ final class News
     static final News NOTHING = new News(List.of());
 
     /** A partition, or any row of a table where {@code key} is null. */
-    private record Partition(TableId table, DecoratedKey key) {}
+    private static final class Partition
+    {
+        final TableId table;
+        final DecoratedKey key;
+
+        Partition(TableId table, DecoratedKey key)
+        {
+            this.table = table;
+            this.key = key;
+        }
+    }
 
     private final List<Partition> partitions;
 
@@ -36,7 +47,7 @@ final class News
     /** Of updates that this node applies. */
     static News of(Collection<PartitionUpdate> updates)
     {
-        return new News(updates.stream().map(update -> new Partition(update.metadata().id, update.partitionKey())).toList());
+        return new News(updates.stream().map(update -> new Partition(update.metadata().id, update.partitionKey())).collect(Collectors.toList()));
     }
 
     /** Of any row of a table. */
@@ -48,11 +59,11 @@ final class News
     /** What the answer to a client's statement may tell. */
     static News of(CQLStatement statement, ClientState client, QueryOptions options)
     {
-        if (statement instanceof SelectStatement read)
-            return of(read, options);
-        if (statement instanceof BatchStatement batch)
-            return of(batch);
-        return statement instanceof ModificationStatement write ? of(write, client, options) : ANYTHING;
+        if (statement instanceof SelectStatement)
+            return of((SelectStatement) statement, options);
+        if (statement instanceof BatchStatement)
+            return of((BatchStatement) statement);
+        return statement instanceof ModificationStatement ? of((ModificationStatement) statement, client, options) : ANYTHING;
     }
 
     /** A serial read may have finished another client's write; a scan may have met a row that no read of its partition waited for. */
@@ -67,7 +78,8 @@ final class News
     {
         if (batch.getStatements().stream().anyMatch(write -> hasTriggers(write.metadata())))
             return ANYTHING;
-        return new News(batch.getStatements().stream().map(write -> new Partition(write.metadata().id, null)).distinct().toList());
+        return new News(batch.getStatements().stream().map(write -> write.metadata().id).distinct()
+                             .map(table -> new Partition(table, null)).collect(Collectors.toList()));
     }
 
     private static News of(ModificationStatement write, ClientState client, QueryOptions options)
@@ -81,7 +93,7 @@ final class News
         if (write.getFunctions().iterator().hasNext())
             return of(table.id);
         return new News(write.buildPartitionKeyNames(options, client).stream()
-                             .map(key -> new Partition(table.id, table.partitioner.decorateKey(key))).toList());
+                             .map(key -> new Partition(table.id, table.partitioner.decorateKey(key))).collect(Collectors.toList()));
     }
 
     /** They write to tables that the statement does not name. */

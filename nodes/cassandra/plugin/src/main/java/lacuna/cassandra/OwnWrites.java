@@ -23,11 +23,11 @@ final class OwnWrites
     {
         if (!Exchange.isActive())
             return true;
-        if (message.payload instanceof Mutation mutation)
-            for (PartitionUpdate update : mutation.getPartitionUpdates())
+        if (message.payload instanceof Mutation)
+            for (PartitionUpdate update : ((Mutation) message.payload).getPartitionUpdates())
                 note(update, to);
-        else if (message.payload instanceof Commit conditional)
-            note(conditional.update, to);
+        else if (message.payload instanceof Commit)
+            note(((Commit) message.payload).update, to);
         return true;
     }
 

@@ -29,6 +29,8 @@ final class Participation
         Installation.requireHandler();
         begun.guard.filter.begin();
         begun.watch.start();
+        SavedRegions.start();
+        new SavedRegions(begun.guard).restore();
         Lacuna.add(begun.guard);
         if (begun.marker != null)
             begun.marker.start();
@@ -54,7 +56,7 @@ final class Participation
     /** Whether the filter of a table with other options holds the same keys under the same name. */
     boolean hasFilterOf(TableMetadata table, TableOptions options)
     {
-        return guard.filter.name().equals(SavedFilter.Name.of(table, options));
+        return guard.filter.name().isSame(SavedFilter.Name.of(table, options));
     }
 
     /** Writes are marked before they are visible until the end of the filter is announced. */

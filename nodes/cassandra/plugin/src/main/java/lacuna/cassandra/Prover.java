@@ -24,7 +24,19 @@ final class Prover
 {
     private static final int QUEUE = 4096;
 
-    private record Proposal(TableGuard guard, DecoratedKey key, Region region) {}
+    private static final class Proposal
+    {
+        final TableGuard guard;
+        final DecoratedKey key;
+        final Region region;
+
+        Proposal(TableGuard guard, DecoratedKey key, Region region)
+        {
+            this.guard = guard;
+            this.key = key;
+            this.region = region;
+        }
+    }
 
     private final BlockingQueue<Proposal> proposals = new ArrayBlockingQueue<>(QUEUE);
     private volatile Thread thread;

@@ -11,11 +11,14 @@ import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.locator.EndpointsForToken;
 import org.apache.cassandra.locator.InOurDc;
 import org.apache.cassandra.locator.Replica;
+import org.apache.cassandra.service.reads.repair.ReadRepairStrategy;
 import org.apache.cassandra.utils.memory.MemoryUtil;
 
 /** A read as the native library takes it ({@code nodes/cassandra/native/src/question.rs}): the next one of this thread takes its buffer. */
 final class Question
 {
+    static final int EMPTY = 0;
+
     private static final ThreadLocal<ByteBuffer> BUFFER =
         ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(8 << 10).order(ByteOrder.nativeOrder()));
 
@@ -46,15 +49,24 @@ final class Question
 
     private static int number(ConsistencyLevel level)
     {
-        return switch (level)
+        switch (level)
         {
-            case ONE, LOCAL_ONE -> 0;
-            case TWO -> 1;
-            case THREE -> 2;
-            case QUORUM, LOCAL_QUORUM, EACH_QUORUM -> 3;
-            case ALL -> 4;
-            default -> -1;
-        };
+            case ONE:
+            case LOCAL_ONE:
+                return 0;
+            case TWO:
+                return 1;
+            case THREE:
+                return 2;
+            case QUORUM:
+            case LOCAL_QUORUM:
+            case EACH_QUORUM:
+                return 3;
+            case ALL:
+                return 4;
+            default:
+                return -1;
+        }
     }
 
     /** Hash and replicas of a partition. */
@@ -65,10 +77,10 @@ final class Question
         long[] hash = TableFilter.hash(key);
         EndpointsForToken replicas = filter.table.keyspace.getReplicationStrategy().getNaturalReplicasForToken(key.getToken());
         // One word more than the question, for an answer.
-        if (buffer.remaining() < Long.BYTES * (7 + 2 * replicas.size()))
+        if (buffer.remaining() < Long.BYTES * (8 + 2 * replicas.size()))
             return false;
         buffer.putLong(hash[0]).putLong(hash[1]).putLong(rows == null ? 0 : 1).putLong(rows == null ? 0 : rows[0])
-              .putLong(rows == null ? 0 : rows[1]);
+              .putLong(rows == null ? 0 : rows[1]).putLong(enough(level));
         int count = buffer.position();
         buffer.putLong(0);
         for (Replica replica : replicas)
@@ -76,6 +88,22 @@ final class Question
                 return false;
         buffer.putLong(count, (buffer.position() - count - Long.BYTES) / (2 * Long.BYTES));
         return true;
+    }
+
+    /**
+     * How many replicas of a partition are enough, if they are known to hold nothing and nothing is known of the others; 0 for all of them.
+     *
+     * <p>A read at QUORUM may ask any such replicas, so "empty" is an answer that the store could have given. What another read has shown
+     * before is at enough replicas, as long as reads repair what they find before they answer: the repair of a replica is not acknowledged
+     * before all coordinators know of it ({@link Acknowledgements}).
+     */
+    private long enough(ConsistencyLevel level)
+    {
+        boolean isOfMost = level == ConsistencyLevel.QUORUM || level == ConsistencyLevel.LOCAL_QUORUM;
+        boolean isRepaired = filter.table.metadata().params.readRepair == ReadRepairStrategy.BLOCKING;
+        if (!isOfMost || !isRepaired || filter.mode == Mode.EVENTUAL)
+            return 0;
+        return level.blockFor(filter.table.keyspace.getReplicationStrategy());
     }
 
     private boolean put(Replica replica)
@@ -87,6 +115,13 @@ final class Question
         return true;
     }
 
+    /** Whether the answer is "empty". */
+    boolean isEmpty()
+    {
+        return decide() == EMPTY;
+    }
+
+    /** {@link #EMPTY}, or why not ({@link Reasons}). */
     long decide()
     {
         return Exchange.checked(Native.decide(Exchange.hub(), filter.mode.number(), Exchange.now(), MemoryUtil.getAddress(buffer), words()));

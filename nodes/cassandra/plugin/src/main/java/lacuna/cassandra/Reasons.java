@@ -20,6 +20,7 @@ final class Reasons
         NO_FILTER("a filter of a replica is not here, or knows nothing: see state in lacuna.tables"),
         TOO_WIDE("a slice of too many buckets, as one that is open to one side"),
         NO_LEASE("the lease of a replica has ended, or the copy of its filter is too old"),
+        INGEST("new keys stream into its part of the table at a replica, all of which counts as live meanwhile"),
         SHADOW("mode shadow: it could have been skipped"),
         STOCK("a denylist of partitions is enabled, the node bootstraps, or too few replicas are up"),
         OTHER("none of these");
@@ -39,16 +40,25 @@ final class Reasons
         /** Of a decision of the native library ({@code nodes/cassandra/native/src/question.rs}). */
         static Reason of(long decision)
         {
-            return switch ((int) decision)
+            switch ((int) decision)
             {
-                case 1 -> SHADOW;
-                case 4 -> LEVEL;
-                case 8 -> MAY_BE_LIVE;
-                case 9 -> NO_FILTER;
-                case 10 -> NO_LEASE;
-                case 11 -> TOO_WIDE;
-                default -> OTHER;
-            };
+                case 1:
+                    return SHADOW;
+                case 4:
+                    return LEVEL;
+                case 8:
+                    return MAY_BE_LIVE;
+                case 9:
+                    return NO_FILTER;
+                case 10:
+                    return NO_LEASE;
+                case 11:
+                    return TOO_WIDE;
+                case 12:
+                    return INGEST;
+                default:
+                    return OTHER;
+            }
         }
     }
 

@@ -72,13 +72,7 @@ final class Report
     /** What is known so far, for all partitions. Each write is counted by {@code copies} nodes, each read by one. */
     Sums sums(int copies)
     {
-        long read = reads.sum();
-        double perRead = read == 0 ? 0 : readNanos.sum() / NANOS_PER_MILLI / read;
-        double perLook = mean(fullLookNanos.sum(), fullLooks.sum());
-        double insertMillis = sample * waiting.sum() * perRead / Math.max(1, copies);
-        return new Sums(read, sample * read, sample * skippable.sum(), sample * replicaReads.sum(), perRead,
-                        sample * (skippableNanos.sum() / NANOS_PER_MILLI), sample * read * perLook, mean(lookNanos.sum(), looks.sum()),
-                        sample * writes.sum(), sample * waiting.sum(), insertMillis);
+        return new Sums(this, copies);
     }
 
     private static double mean(long nanos, long count)
@@ -86,16 +80,39 @@ final class Report
         return count == 0 ? 0 : nanos / NANOS_PER_MILLI / count;
     }
 
-    /**
-     * Estimates for all partitions, times in milliseconds.
-     *
-     * @param sampled how many reads it rests on
-     * @param lookMillis what looks at all reads would cost in mode safe
-     * @param perLook what the look at a read costs now, with few of them in the sample
-     */
-    record Sums(long sampled, long reads, long skippable, long replicaReads, double perRead, double savedMillis, double lookMillis,
-                double perLook, long writes, long waiting, double insertMillis)
+    /** Estimates for all partitions, times in milliseconds. */
+    static final class Sums
     {
+        /** How many reads it rests on. */
+        final long sampled;
+        final long reads;
+        final long skippable;
+        final long replicaReads;
+        final double perRead;
+        final double savedMillis;
+        /** What looks at all reads would cost in mode safe. */
+        final double lookMillis;
+        /** What the look at a read costs now, with few of them in the sample. */
+        final double perLook;
+        final long writes;
+        final long waiting;
+        final double insertMillis;
+
+        private Sums(Report report, int copies)
+        {
+            sampled = report.reads.sum();
+            reads = report.sample * sampled;
+            skippable = report.sample * report.skippable.sum();
+            replicaReads = report.sample * report.replicaReads.sum();
+            perRead = mean(report.readNanos.sum(), sampled);
+            savedMillis = report.sample * (report.skippableNanos.sum() / NANOS_PER_MILLI);
+            lookMillis = reads * mean(report.fullLookNanos.sum(), report.fullLooks.sum());
+            perLook = mean(report.lookNanos.sum(), report.looks.sum());
+            writes = report.sample * report.writes.sum();
+            waiting = report.sample * report.waiting.sum();
+            insertMillis = waiting * perRead / Math.max(1, copies);
+        }
+
         double share()
         {
             return reads == 0 ? 0 : (double) skippable / reads;

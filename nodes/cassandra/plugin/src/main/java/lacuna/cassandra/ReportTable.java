@@ -43,9 +43,9 @@ final class ReportTable extends AbstractVirtualTable
     {
         Report.Sums sums = filter.report.sums(filter.table.keyspace.getReplicationStrategy().getReplicationFactor().fullReplicas);
         rows.row(filter.table.getKeyspaceName(), filter.table.getTableName())
-            .column("worth_it", sums.advice()).column("since", new Date(filter.report.since)).column("reads", sums.reads())
-            .column("skippable_percent", 100 * sums.share()).column("replica_reads_saved", sums.replicaReads())
-            .column("read_ms", sums.perRead()).column("saved_ms", sums.savedMillis()).column("look_percent", 100 * sums.lookShare())
-            .column("writes", sums.writes()).column("waiting_percent", 100 * sums.waitingShare()).column("waiting_ms", sums.insertMillis());
+            .column("worth_it", sums.advice()).column("since", new Date(filter.report.since)).column("reads", sums.reads)
+            .column("skippable_percent", 100 * sums.share()).column("replica_reads_saved", sums.replicaReads)
+            .column("read_ms", sums.perRead).column("saved_ms", sums.savedMillis).column("look_percent", 100 * sums.lookShare())
+            .column("writes", sums.writes).column("waiting_percent", 100 * sums.waitingShare()).column("waiting_ms", sums.insertMillis);
     }
 }

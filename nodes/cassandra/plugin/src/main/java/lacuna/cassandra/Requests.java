@@ -22,7 +22,29 @@ final class Requests
     private static final int MAX_REQUESTS = 1 << 16;
     private static final long MAX_SECONDS = 60;
 
-    private record Request(InetAddressAndPort from, long id) {}
+    private static final class Request
+    {
+        final InetAddressAndPort from;
+        final long id;
+
+        Request(InetAddressAndPort from, long id)
+        {
+            this.from = from;
+            this.id = id;
+        }
+
+        @Override
+        public boolean equals(Object object)
+        {
+            return object instanceof Request && id == ((Request) object).id && from.equals(((Request) object).from);
+        }
+
+        @Override
+        public int hashCode()
+        {
+            return 31 * from.hashCode() + Long.hashCode(id);
+        }
+    }
 
     private final Cache<Request, News> underWay = Caffeine.newBuilder().maximumSize(MAX_REQUESTS)
                                                            .expireAfterWrite(MAX_SECONDS, TimeUnit.SECONDS).executor(Runnable::run).build();
@@ -37,11 +59,11 @@ final class Requests
 
     private static News newsOf(Object payload)
     {
-        if (payload instanceof Mutation mutation)
-            return News.of(mutation.getPartitionUpdates());
-        if (payload instanceof Commit commit)
-            return News.of(List.of(commit.update));
-        return payload instanceof ReadCommand read ? News.of(read.metadata().id) : News.ANYTHING;
+        if (payload instanceof Mutation)
+            return News.of(((Mutation) payload).getPartitionUpdates());
+        if (payload instanceof Commit)
+            return News.of(List.of(((Commit) payload).update));
+        return payload instanceof ReadCommand ? News.of(((ReadCommand) payload).metadata().id) : News.ANYTHING;
     }
 
     /** What the response with this number may tell the node that asked. */

@@ -45,7 +45,7 @@ final class RowPositions
         this.type = type.unwrap();
         this.isReversed = type.isReversed();
         this.width = width;
-        this.bits = width.width() > 1L << MAX_BITS ? 0 : Long.SIZE - Long.numberOfLeadingZeros(width.width() - 1);
+        this.bits = width.width > 1L << MAX_BITS ? 0 : Long.SIZE - Long.numberOfLeadingZeros(width.width - 1);
     }
 
     /** Null if the table's rows have no buckets. */
@@ -56,13 +56,13 @@ final class RowPositions
 
     static RowPositions of(TableMetadata table, BucketWidth width)
     {
-        if (width.width() == 0)
+        if (width.width == 0)
             return null;
         AbstractType<?> first = table.clusteringColumns().isEmpty() ? null : table.clusteringColumns().get(0).type;
         AbstractType<?> plain = first == null ? null : first.unwrap();
         if (plain != Int32Type.instance && plain != LongType.instance && plain != TimestampType.instance)
             throw new ConfigurationException("bucket needs a first clustering column of type int, bigint or timestamp");
-        if (width.isTime() && plain != TimestampType.instance)
+        if (width.isTime && plain != TimestampType.instance)
             throw new ConfigurationException("bucket and origin have a unit of time, but the first clustering column is no timestamp: give "
                                              + "numbers in the units of the column");
         return new RowPositions(first, width);
@@ -150,7 +150,7 @@ final class RowPositions
     private long lastWhole(long value)
     {
         boolean isWhole = value == Long.MAX_VALUE || place(value + 1) != place(value);
-        boolean isLast = bits > 0 && width.offset(value) == width.width() - 1;
+        boolean isLast = bits > 0 && width.offset(value) == width.width - 1;
         return isWhole ? place(value) | (isLast ? (1L << bits) - 1 : 0) : place(value) - 1;
     }
 
@@ -194,7 +194,7 @@ final class RowPositions
         ClusteringBound<?> low = low(slice);
         ClusteringBound<?> high = high(slice);
         long from = low.size() == 0 ? 0 : smallest(low) - width.offset(smallest(low));
-        long to = high.size() == 0 ? 0 : largest(high) - width.offset(largest(high)) + width.width() - 1;
+        long to = high.size() == 0 ? 0 : largest(high) - width.offset(largest(high)) + width.width - 1;
         // The empty value is below the first bucket's.
         boolean isFromNew = low.size() > 0 && !isEmpty(low) && from <= smallest(low) && isValue(from) && (from < smallest(low) || low.size() > 1);
         boolean isToNew = high.size() > 0 && to >= largest(high) && isValue(to) && (to > largest(high) || high.size() > 1);
@@ -238,7 +238,7 @@ final class RowPositions
         try
         {
             // Places after the last value of a bucket have none.
-            long value = within < width.width() ? Math.addExact(width.first(bucket), within) : width.first(bucket + 1);
+            long value = within < width.width ? Math.addExact(width.first(bucket), within) : width.first(bucket + 1);
             boolean isFirst = isValue(value) && value > least() && Long.compareUnsigned(place(value), place) >= 0
                               && Long.compareUnsigned(place(value - 1), place) < 0;
             return isFirst ? OptionalLong.of(value) : OptionalLong.empty();

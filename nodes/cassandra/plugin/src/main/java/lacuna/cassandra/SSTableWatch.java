@@ -59,10 +59,10 @@ final class SSTableWatch implements INotificationConsumer
 
     private void handle(INotification notice)
     {
-        if (notice instanceof SSTableAddedNotification added)
-            added(added);
-        else if (notice instanceof SSTableListChangedNotification changed)
-            changed(changed);
+        if (notice instanceof SSTableAddedNotification)
+            added((SSTableAddedNotification) notice);
+        else if (notice instanceof SSTableListChangedNotification)
+            changed((SSTableListChangedNotification) notice);
         else if (notice instanceof TruncationNotification)
             truncated();
     }

@@ -19,17 +19,27 @@ import org.apache.cassandra.schema.TableMetadata;
 /**
  * A table's node filter as a file: whose it is, the SSTables whose keys it holds, and the filter, as
  * {@code docs/format/node-filters.md} has it.
- *
- * @param name what the filter is of
- * @param isWhole whether the node had written everything to disk, in these SSTables and no others
- * @param sstables their names ({@link FilterContents#nameOf})
- * @param filter its bytes, in a direct buffer
  */
-record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer filter)
+final class SavedFilter
 {
     /** What tells filters apart: the table with its buckets, the mode, and the options that say which keys are in it. */
-    record Name(long high, long low, long mode, double rate, int sample)
+    static final class Name
     {
+        final long high;
+        final long low;
+        final long mode;
+        final double rate;
+        final int sample;
+
+        Name(long high, long low, long mode, double rate, int sample)
+        {
+            this.high = high;
+            this.low = low;
+            this.mode = mode;
+            this.rate = rate;
+            this.sample = sample;
+        }
+
         /** Of a table's filter with these options. */
         static Name of(TableMetadata table, TableOptions options)
         {
@@ -37,6 +47,11 @@ record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer fi
             RowPositions positions = RowPositions.of(table, options);
             long low = TableFilter.named(id.getLeastSignificantBits(), positions == null ? 0 : positions.code());
             return new Name(id.getMostSignificantBits(), low, options.mode.number(), options.rate, options.sample);
+        }
+
+        boolean isSame(Name other)
+        {
+            return high == other.high && low == other.low && mode == other.mode && rate == other.rate && sample == other.sample;
         }
 
         Path in(Path folder)
@@ -53,6 +68,22 @@ record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer fi
     private static final int HEAD = 4 + 4 + 8 + 8 + 8 + 8 + 4 + 4;
     private static final int WHOLE = 1 << 8;
     private static final int CHECK = 4;
+
+    /** Whether the node had written everything to disk, in these SSTables and no others. */
+    final boolean isWhole;
+    /** Names of SSTables ({@link FilterContents#nameOf}). */
+    final Set<UUID> sstables;
+    /** Its bytes, in a direct buffer. */
+    final ByteBuffer filter;
+    private final Name name;
+
+    SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer filter)
+    {
+        this.name = name;
+        this.isWhole = isWhole;
+        this.sstables = sstables;
+        this.filter = filter;
+    }
 
     /** Puts it in place of the file that is there, at once; a crash leaves the one or the other. */
     void write(Path folder) throws IOException
@@ -117,7 +148,7 @@ record SavedFilter(Name name, boolean isWhole, Set<UUID> sstables, ByteBuffer fi
         int flags = file.getInt();
         Name found = new Name(file.getLong(), file.getLong(), file.getLong(), file.getDouble(), file.getInt());
         int count = file.getInt();
-        if ((flags & ~WHOLE) != VERSION || !found.equals(name) || count < 0 || count > (end - HEAD) / (2 * Long.BYTES))
+        if ((flags & ~WHOLE) != VERSION || !found.isSame(name) || count < 0 || count > (end - HEAD) / (2 * Long.BYTES))
             return null;
         Set<UUID> sstables = new HashSet<>();
         for (int i = 0; i < count; i++)

@@ -39,7 +39,17 @@ final class SchemaWatch implements SchemaChangeListener
     /** Why a table does not take part although its comment asks for it. */
     private static final Map<TableId, Problem> PROBLEMS = new ConcurrentHashMap<>();
 
-    record Problem(TableMetadata table, String reason) {}
+    static final class Problem
+    {
+        final TableMetadata table;
+        final String reason;
+
+        Problem(TableMetadata table, String reason)
+        {
+            this.table = table;
+            this.reason = reason;
+        }
+    }
 
     private final Map<TableId, Participation> present = new HashMap<>();
     private final Map<TableId, TableMetadata> unopened = new HashMap<>();

@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 
 import org.apache.cassandra.cql3.QueryHandler;
 import org.apache.cassandra.cql3.statements.SelectStatement;
+import org.apache.cassandra.db.SinglePartitionReadQuery;
 import org.apache.cassandra.db.StorageHook;
 import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
 import org.apache.cassandra.index.Index;
@@ -25,8 +26,8 @@ final class SelfTest
 {
     /** Without which nothing is answered; all others are of the exchange, which may be inactive alone. */
     private static final Set<String> OF_ANSWERS =
-        Set.of("Lacuna", "LacunaStorageHook", "StockStorageHook", "DeadData", "DeadRows", "Decisions", "OptIn", "OptOut", "Participation",
-               "PartitionEnd", "Prover", "ReadUnderWay", "Region", "SchemaWatch", "SSTableWatch", "TableGuard", "TableOptions", "TrackedReads",
+        Set.of("Lacuna", "LacunaStorageHook", "StockStorageHook", "DeadData", "DeadFile", "DeadRows", "Decisions", "OptIn", "OptOut", "Participation",
+               "PartitionEnd", "Prover", "ReadUnderWay", "Region", "SavedRegions", "SchemaWatch", "SSTableWatch", "TableGuard", "TableOptions", "TrackedReads",
                "WaterMarks");
 
     private SelfTest() {}
@@ -48,6 +49,7 @@ final class SelfTest
         implementsAll(Index.Group.class, WriteMarker.class);
         implementsAll(StreamSession.MessageStateSink.class, StreamEnds.class);
         has(SelectStatement.class, "getQuery");
+        has(SinglePartitionReadQuery.Group.class, "getPager");
         NarrowedSelect.Fields.check();
         new Linkage().check(name -> !OF_ANSWERS.contains(name));
     }

@@ -28,15 +28,32 @@ import org.apache.cassandra.utils.FBUtilities;
 final class Sharing
 {
     /** What the choice depends on: the ring and the replication strategy. */
-    record Basis(long ring, AbstractReplicationStrategy strategy) {}
+    static final class Basis
+    {
+        final long ring;
+        final AbstractReplicationStrategy strategy;
+
+        Basis(long ring, AbstractReplicationStrategy strategy)
+        {
+            this.ring = ring;
+            this.strategy = strategy;
+        }
+
+        boolean isSame(Basis other)
+        {
+            return other != null && ring == other.ring && strategy.equals(other.strategy);
+        }
+    }
 
     private Sharing() {}
 
     /** Whether any node of this datacentre may hold something of the keyspace. */
     static boolean isReplicatedHere(AbstractReplicationStrategy strategy)
     {
-        return !(strategy instanceof NetworkTopologyStrategy byDatacentre)
-               || byDatacentre.getReplicationFactor(DatabaseDescriptor.getLocalDataCenter()).allReplicas > 0;
+        if (!(strategy instanceof NetworkTopologyStrategy))
+            return true;
+        NetworkTopologyStrategy byDatacentre = (NetworkTopologyStrategy) strategy;
+        return byDatacentre.getReplicationFactor(DatabaseDescriptor.getLocalDataCenter()).allReplicas > 0;
     }
 
     /** Gives the hub what has changed for any table; costs nothing while nothing has. */
@@ -47,7 +64,7 @@ final class Sharing
         {
             TableFilter filter = guard.filter;
             Basis basis = new Basis(ring, filter.table.keyspace.getReplicationStrategy());
-            if (filter.mode == Mode.OFF || basis.equals(filter.basis))
+            if (filter.mode == Mode.OFF || basis.isSame(filter.basis))
                 continue;
             filter.joinIf(isReplicatedHere(basis.strategy));
             if (filter.isUsed())

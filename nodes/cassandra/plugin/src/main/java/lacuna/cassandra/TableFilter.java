@@ -30,11 +30,14 @@ final class TableFilter
     static final int BYTES = 1;
     /** Of {@link #number}: 1 if the filter knows nothing. */
     private static final int IS_UNKNOWN = 4;
+    /** Of {@link #number}: how many of the table's 256 parts are open for streams of new keys. */
+    static final int OPEN_SLOTS = 7;
     private static final int SLACK = 1 << 16;
     final ColumnFamilyStore table;
     final Mode mode;
     final double rate;
     private final long maxBytes;
+    private final long slotWrites;
     /** In mode shadow: what would have been, for {@code lacuna.report}; else null. */
     final Report report;
     private final int sample;
@@ -69,14 +72,15 @@ final class TableFilter
         this.mode = options.mode;
         this.rate = options.rate;
         this.maxBytes = options.maxFilterBytes;
+        this.slotWrites = options.slotWrites;
         this.sample = options.sample;
         this.report = options.mode == Mode.SHADOW ? new Report(options.sample) : null;
         this.backOff = new LookBackOff(options.mode == Mode.SHADOW ? 1 : options.backOff);
         this.ofReplicasOnly = options.ofReplicasOnly;
         this.positions = RowPositions.of(table.metadata(), options);
         SavedFilter.Name name = SavedFilter.Name.of(table.metadata(), options);
-        this.high = name.high();
-        this.low = name.low();
+        this.high = name.high;
+        this.low = name.low;
     }
 
     /**
@@ -133,6 +137,7 @@ final class TableFilter
         if (mayTakePart())
         {
             guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest(), maxBytes));
+            guarded("ingest", () -> Native.ingest(Exchange.hub(), mode.number(), high, low, slotWrites));
             builds.contents.restore();
         }
         isHere = true;

@@ -3,7 +3,9 @@ package lacuna.cassandra;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -84,7 +86,7 @@ final class TableGuard
     /** Called for every applied write, before its acknowledgement: forgets what it touches, proposes what it deletes. */
     void afterWrite(PartitionUpdate update)
     {
-        if (regions.containsKey(update.partitionKey()))
+        if (regions.containsKey(update.partitionKey()) && Waits.current().endsRegions())
             takeAway(update.partitionKey(), region -> region.isTouchedBy(table.metadata().comparator, update));
         if (!update.partitionLevelDeletion().isLive())
             propose(update.partitionKey(), Slice.ALL);
@@ -302,6 +304,30 @@ final class TableGuard
         List<Region> kept = new ArrayList<>(present);
         kept.remove(region);
         return replaced(present, kept);
+    }
+
+    /** What may be given of each partition. */
+    Map<DecoratedKey, List<Region>> proven(long nowSeconds)
+    {
+        long grace = table.metadata().params.gcGraceSeconds;
+        Map<DecoratedKey, List<Region>> proven = new LinkedHashMap<>();
+        regions.forEach((key, present) ->
+        {
+            List<Region> given = new ArrayList<>(present);
+            given.removeIf(region -> region.dead() == null || !region.dead().isInGrace(nowSeconds, grace));
+            if (!given.isEmpty())
+                proven.put(key, given);
+        });
+        return proven;
+    }
+
+    /** Puts back what the node's last life has proven of a partition; false if there is no room. Called before reads and writes find the table. */
+    boolean restore(DecoratedKey key, List<Region> proven)
+    {
+        if (bytes.get() + weight(proven) > options.maxBytes || proven.size() > MAX_REGIONS)
+            return false;
+        regions.compute(key, (same, present) -> replaced(present, proven));
+        return true;
     }
 
     /** Forgets all that is known to be dead; pending proofs are overtaken too. */

@@ -21,6 +21,8 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <li>{@code sample}: in mode shadow, one partition in this many is looked at, by default 16; 1 looks at all.
  * <li>{@code back_off}: while looks at the node filters allow no skip, coordinators look at fewer reads, at least at one in this many
  *     ({@link LookBackOff}), by default 64; 1 looks at all.
+ * <li>{@code ingest}: in mode safe, a part of the table is open for a stream of new keys if they come as fast as this many in an interval (a
+ *     second) to the whole table, by default 1,024; 0 for never.
  * <li>{@code peers}: whose node filters are fetched: {@code datacentre} (the default), of all replicas in this datacentre;
  *     {@code replicas}, only of those that share a range of tokens with this node, for clients that ask replicas.
  * <li>{@code rate}: false positive rate of the node filters, above 0 and below 1, by default 0.01.
@@ -33,11 +35,13 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  */
 final class TableOptions
 {
-    private static final Map<String, Long> DEFAULTS = Map.of("back_off", 64L, "bytes", 16L << 20, "filter_bytes", 256L << 20,
+    private static final Map<String, Long> DEFAULTS = Map.of("back_off", 64L, "bytes", 16L << 20, "filter_bytes", 256L << 20, "ingest", 1_024L,
                                                                "learn_every", 32L, "rows", 10_000L, "sample", 16L);
     /** Of less nothing can be kept. */
     private static final long MIN_BYTES = 1_024;
-    private static final Map<String, Long> LEAST = Map.of("back_off", 1L, "bytes", MIN_BYTES, "filter_bytes", MIN_BYTES, "learn_every", 0L, "rows", 1L, "sample", 1L);
+    private static final Map<String, Long> LEAST = Map.of("back_off", 1L, "bytes", MIN_BYTES, "filter_bytes", MIN_BYTES, "ingest", 0L, "learn_every", 0L, "rows", 1L, "sample", 1L);
+    /** Parts of a table for streams of new keys, as in the library. */
+    private static final long SLOTS = 256;
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers", "bucket", "origin");
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
@@ -53,6 +57,8 @@ final class TableOptions
     final int backOff;
     final long maxBytes;
     final long maxFilterBytes;
+    /** Writes of something new into one part of the table, within an interval, from which on the part is open; 0 for never. */
+    final long slotWrites;
     final BucketWidth bucket;
     final int learnEvery;
     final int maxRows;
@@ -68,6 +74,7 @@ final class TableOptions
         backOff = Math.toIntExact(values.get("back_off"));
         maxBytes = values.get("bytes");
         maxFilterBytes = values.get("filter_bytes");
+        slotWrites = slotWrites(values.get("ingest"));
         bucket = BucketWidth.of(given.getOrDefault("bucket", "0"), given.getOrDefault("origin", "0"));
         learnEvery = Math.toIntExact(values.get("learn_every"));
         maxRows = Math.toIntExact(values.get("rows"));
@@ -90,6 +97,11 @@ final class TableOptions
         if (isGiven && mode != Mode.SHADOW)
             throw new ConfigurationException("sample is for mode shadow: every other mode needs all partitions");
         return mode == Mode.SHADOW ? value : 1;
+    }
+
+    private static long slotWrites(long ingest)
+    {
+        return ingest == 0 ? 0 : Math.max(1, ingest / SLOTS);
     }
 
     private static boolean ofReplicasOnly(String value)

@@ -71,8 +71,9 @@ final class TableState
             return name + " has shown no filter: it is being filled there, or fetched";
         if (filter.isUnknown(peer))
             return "the copy of " + name + " knows nothing: it would take more than filter_bytes there, or lacuna.copy_bytes here";
+        long open = filter.number(peer, TableFilter.OPEN_SLOTS);
         if (Exchange.mayRelyOn(filter.mode, peer))
-            return null;
+            return open > 0 ? "new keys stream into " + open + " of 256 parts of the table at " + name : null;
         return filter.mode == Mode.EVENTUAL ? "the copy of " + name + " is too old" : "no lease of " + name;
     }
 }

@@ -1,8 +1,11 @@
 package lacuna.cassandra;
 
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.schema.TableMetadata;
+
 /**
- * The points at which the exchange waits or marks a write in mode safe, and the ends of a filter's build. This class always does
- * so and never delays; a subclass can show that each of them is needed.
+ * The points at which the exchange waits or marks a write in mode safe, what becomes of dead regions, and the ends of a filter's build.
+ * This class always does so and never delays; a subclass can show that each of them is needed.
  */
 class Waits
 {
@@ -48,16 +51,34 @@ class Waits
         return true;
     }
 
-    /** Whether a read that began beyond a mark counts only if the mark has not ended meanwhile. */
+    /** Whether a read that left something out, as up to a mark, counts only if it may still be left out. */
     boolean confirmsMarks()
     {
         return true;
     }
 
+    /** Whether a write ends the dead regions that it touches. */
+    boolean endsRegions()
+    {
+        return true;
+    }
+
+    /** Whether dead regions of a file count only if the SSTables are those that it names. */
+    boolean looksAtSSTables()
+    {
+        return true;
+    }
+
+    /** What is answered of a dead region: its tombstones. */
+    DeadData given(DeadData dead, TableMetadata table, DecoratedKey key)
+    {
+        return dead;
+    }
+
     /** Called when a write is marked, and is not visible yet. */
     void beforeVisible() {}
 
-    /** Called when a coordinator has decided where a read begins, and has asked no replica. */
+    /** Called when a coordinator has decided what a read leaves out, and has asked no replica. */
     void beforeNarrowed() {}
 
     /** Called when a proof has read everything, and does not count yet. */

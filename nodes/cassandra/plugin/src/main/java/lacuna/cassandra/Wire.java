@@ -21,7 +21,7 @@ import org.apache.cassandra.utils.memory.MemoryUtil;
  */
 final class Wire
 {
-    static final byte VERSION = 1;
+    static final byte VERSION = 2;
     /** Mode, receiver's host id: eight bytes and sixteen. */
     private static final int HEAD = 24;
     private static final int MAX_BYTES = 64 << 20;
@@ -29,7 +29,15 @@ final class Wire
 
     private Wire() {}
 
-    record Frame(byte[] bytes) {}
+    static final class Frame
+    {
+        final byte[] bytes;
+
+        Frame(byte[] bytes)
+        {
+            this.bytes = bytes;
+        }
+    }
 
     private static final class Serializer implements IVersionedSerializer<Frame>
     {
@@ -75,7 +83,7 @@ final class Wire
         byte[] bytes = new byte[2 + length - HEAD];
         bytes[0] = VERSION;
         bytes[1] = (byte) buffer.getLong(0);
-        buffer.get(HEAD, bytes, 2, length - HEAD);
+        buffer.duplicate().position(HEAD).get(bytes, 2, length - HEAD);
         send(new Frame(bytes), address);
     }
 
@@ -101,8 +109,8 @@ final class Wire
         try
         {
             UUID from = Peers.hostId(message.from());
-            if (Exchange.isActive() && from != null && message.payload instanceof Frame frame)
-                take(from, frame.bytes);
+            if (Exchange.isActive() && from != null && message.payload instanceof Frame)
+                take(from, ((Frame) message.payload).bytes);
         }
         catch (Throwable failure)
         {
@@ -133,7 +141,7 @@ final class Wire
         int length = bytes.length - 2;
         if (incoming.capacity() < length)
             incoming = ByteBuffer.allocateDirect(length);
-        incoming.put(0, bytes, 2, length);
+        incoming.clear().put(bytes, 2, length);
         long address = MemoryUtil.getAddress(incoming);
         // The clock is read after the request has come, so that a lease ends here after it ends there.
         Exchange.checked(Native.receive(Exchange.hub(), bytes[1], Exchange.now(), from.getMostSignificantBits(),

@@ -78,8 +78,17 @@ final class WriteMarker implements Index.Group
     }
 
     /** Marks the bucket of every row that is about to become visible. */
-    private record RowMarker(TableGuard guard, DecoratedKey key) implements Index.Indexer
+    private static final class RowMarker implements Index.Indexer
     {
+        private final TableGuard guard;
+        private final DecoratedKey key;
+
+        RowMarker(TableGuard guard, DecoratedKey key)
+        {
+            this.guard = guard;
+            this.key = key;
+        }
+
         @Override
         public void insertRow(Row row)
         {

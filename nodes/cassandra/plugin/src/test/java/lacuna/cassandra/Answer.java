@@ -25,6 +25,7 @@ final class Answer
     private final List<Integer> pages = new ArrayList<>();
     private String head = "";
     private boolean isError;
+    private boolean isUnavailable;
 
     /** Waits for it. That the store refuses it is an answer; that it fails, or takes too long, is none. */
     static Answer of(ResultSetFuture running)
@@ -37,6 +38,7 @@ final class Answer
         catch (QueryValidationException | UnavailableException refused)
         {
             answer.isError = true;
+            answer.isUnavailable = refused instanceof UnavailableException;
             answer.head = refused.getClass().getSimpleName() + ": " + refused.getMessage();
         }
         return answer;
@@ -83,6 +85,12 @@ final class Answer
     boolean isError()
     {
         return isError;
+    }
+
+    /** The store has refused it since too few replicas are up; it has asked none. */
+    boolean isUnavailable()
+    {
+        return isUnavailable;
     }
 
     /** Each row as a person reads it. */

@@ -18,7 +18,8 @@ import com.datastax.driver.core.Statement;
  * without the comment.
  *
  * <p>One client, pinned to the first node, and partitions that other nodes hold; absent keys through a token-aware client too.
- * With {@code --delay} what nodes say to each other takes half a millisecond each way. Prints one line of a table for each bar.
+ * With {@code --delay} what nodes say to each other takes half a millisecond each way. Prints one line of a table for each bar; the floor is
+ * what stock takes where there is nothing to gain.
  */
 final class Bench
 {
@@ -26,9 +27,10 @@ final class Bench
     static final long DELAY_MICROS = 500;
     private static final int PARTITIONS = 10_000;
     /** Until the compilers of all nodes have little left to do: before, half of what is measured is theirs. */
-    private static final int WARM_SECONDS = 20;
+    static final int WARM_SECONDS = 20;
     private static final String[] ALL = { "absent", "ranges", "deleted", "tombstones", "heads", "present", "processor" };
     private static final String[] MODES = { "shadow", "eventual", "safe" };
+    private static final String INSERT = "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)";
 
     private final Cluster cluster;
     private final Session session;
@@ -70,8 +72,8 @@ final class Bench
     /** The rows of a table, printed as they come. */
     List<String> measure(String... parts) throws InterruptedException
     {
-        say("| what | bar | stock | guarded | ratio |");
-        say("|---|---|---|---|---|");
+        say("| what | bar | stock | guarded | ratio | floor |");
+        say("|---|---|---|---|---|---|");
         prepare();
         for (String part : parts)
             measure(part);
@@ -101,11 +103,13 @@ final class Bench
             {
                 for (String mode : MODES)
                     present(mode);
+                streamed();
             }
             default ->
             {
                 for (String mode : MODES)
                     processor(mode);
+                processorOfStream();
             }
         }
     }
@@ -116,10 +120,16 @@ final class Bench
             cluster.schema(session, String.format("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s}", copies));
     }
 
-    void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
+    private void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
     {
         double ratio = isFaster ? both.ratio() : 1 / both.ratio();
-        say(String.format(Locale.ROOT, "| %s | %s | %.0f %s | %.0f %s | %.2f |", what, bar, both.stock(), unit, both.guarded(), unit, ratio));
+        say(String.format(Locale.ROOT, "| %s | %s | %.0f %s | %.0f %s | %.2f | |", what, bar, both.stock(), unit, both.guarded(), unit, ratio));
+    }
+
+    /** The same of latencies, with what the request takes where there is nothing to gain. */
+    void row(String what, String bar, Timing.Both both, double floor)
+    {
+        say(String.format(Locale.ROOT, "| %s | %s | %.0f us | %.0f us | %.2f | %.0f us |", what, bar, both.stock(), both.guarded(), both.ratio(), floor));
     }
 
     private void compare(Session through, String what, String[] bars, String name, String where, ConsistencyLevel level,
@@ -198,13 +208,16 @@ final class Bench
                 for (int warm = 0; warm < 200; warm++)
                     session.execute(new SimpleStatement("SELECT * FROM " + name + " WHERE p = " + warm % 10).setConsistencyLevel(ConsistencyLevel.ALL));
                 Thread.sleep(1_000);
-                say(String.format("| deleted partition, mode %s, %s, SSTables read | 0 | %d | %d | |", mode, level,
+                say(String.format("| deleted partition, mode %s, %s, SSTables read | 0 | %d | %d | | |", mode, level,
                                   Traced.sstables(session, name + "_stock", level), Traced.sstables(session, name, level)));
             }
         }
     }
 
-    /** 2,000 rows in five SSTables, each deleted on its own. */
+    /**
+     * 2,000 rows in five SSTables, each deleted on its own. The bounds are no borders of buckets, and in the buckets in which they lie there is
+     * a live row.
+     */
     private void tombstones() throws InterruptedException
     {
         for (String mode : new String[] { "off", "safe" })
@@ -219,7 +232,10 @@ final class Bench
                 twins.both(name, 4, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { remote[i], 100_000L + at });
                 cluster.flush("one");
             }
-            String select = "SELECT * FROM %s WHERE p = ? AND c >= 0 AND c < 2000";
+            for (long alive : new long[] { 0, 1_999 })
+                twins.both(name, 4, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { remote[i], alive });
+            cluster.flush("one");
+            String select = "SELECT * FROM %s WHERE p = ? AND c >= 3 AND c < 1990";
             IntFunction<Object[]> values = i -> new Object[] { remote[i & 3] };
             var stock = twins.asks(String.format(select, name + "_stock"), ConsistencyLevel.ONE, values);
             var guarded = twins.asks(String.format(select, name), ConsistencyLevel.ONE, values);
@@ -228,12 +244,12 @@ final class Bench
             Thread.sleep(2_000);
             if (mode.equals("safe"))
                 twins.becomesSkipped(guarded);
-            row("2,000 row tombstones in 5 SSTables, " + (mode.equals("off") ? "hook alone" : "coordinator skips"),
+            row("2,000 row tombstones in 5 SSTables, c from 3 to 1,990, " + (mode.equals("off") ? "hook alone" : "coordinator skips"),
                 mode.equals("off") ? "4x lower" : "10x lower", "us", Timing.latency(session, requests / 4, stock, guarded), true);
         }
     }
 
-    private void heads() throws InterruptedException
+    private void heads()
     {
         BenchHeads heads = new BenchHeads(this, cluster, session);
         heads.measure("one", "off", ConsistencyLevel.ONE);
@@ -258,6 +274,21 @@ final class Bench
               "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { i & 8_191 });
         timed("first insert, mode " + mode + ", QUORUM", mode.equals("safe") ? "a round trip" : "within 5 %", name,
               "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { 2_000_000 + i });
+    }
+
+    /** As many new keys as are timed, in a table whose parts are open while any come to them. */
+    private void streamed()
+    {
+        String name = "three.streamed";
+        twins.tables(name, "mode=safe ingest=256");
+        timed("first insert, mode safe, ingest=256, QUORUM", "within 5 %", name, INSERT, ConsistencyLevel.QUORUM, i -> new Object[] { 2_000_000 + i });
+    }
+
+    private void processorOfStream()
+    {
+        String name = "three.processor_streamed";
+        twins.tables(name, "mode=safe ingest=256");
+        spent("first insert, mode safe, ingest=256", name, INSERT, i -> new Object[] { 2_000_000 + i });
     }
 
     /** What all nodes' processes take of processors for the same requests, 16 under way, those of the exchange included. */

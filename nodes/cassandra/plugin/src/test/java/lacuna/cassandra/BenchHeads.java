@@ -1,13 +1,15 @@
 package lacuna.cassandra;
 
+import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.Session;
 
 /**
  * The part {@code heads} of {@link Bench}: the first live row of a partition behind 2,000 that were deleted one by one, as at the head of
- * a queue, and the last one, in partitions that other nodes hold.
+ * a queue, and the last one, in partitions that other nodes hold. The floor is the same read, of the twin, in a partition without dead rows.
  */
 final class BenchHeads
 {
@@ -29,32 +31,38 @@ final class BenchHeads
         this.twins = new Twins(cluster, session);
     }
 
-    void measure(String keyspace, String mode, ConsistencyLevel level) throws InterruptedException
+    void measure(String keyspace, String mode, ConsistencyLevel level)
     {
         String name = keyspace + ".heads_" + mode;
         twins.tables(name, "mode=" + mode + (mode.equals("off") ? "" : " bucket=16"));
-        int[] keys = keyspace.equals("one") ? twins.remote("one", 0, PARTITIONS) : new int[] { 0, 1, 2, 3 };
+        // The second half is of partitions without dead rows.
+        int[] keys = keyspace.equals("one") ? twins.remote("one", 0, 2 * PARTITIONS) : IntStream.range(0, 2 * PARTITIONS).toArray();
         fill(name, keyspace, keys);
         for (String order : ORDERS)
         {
             String select = "SELECT * FROM %s WHERE p = ?" + order + " LIMIT 1";
-            IntFunction<Object[]> values = i -> new Object[] { keys[i & PARTITIONS - 1] };
+            IntFunction<Object[]> values = i -> values(keys[i & PARTITIONS - 1]);
             var stock = twins.asks(String.format(select, name + "_stock"), level, values);
             var guarded = twins.asks(String.format(select, name), level, values);
-            for (int warm = 0; warm < 300; warm++)
-                session.execute(guarded.apply(warm));
-            Thread.sleep(2_000);
+            var floor = twins.asks(String.format(select, name + "_stock"), level, i -> values(keys[PARTITIONS + (i & PARTITIONS - 1)]));
+            Timing.warm(session, Bench.WARM_SECONDS, stock, guarded);
             long before = Twins.counter(session, "reads_narrowed");
-            bench.row("live row " + (order.isEmpty() ? "behind" : "before") + " 2,000 dead ones, mode " + mode + ", " + level, mode.equals("off") ? "3x lower" : "5x lower",
-                      "us", Timing.latency(session, bench.requests() / 4, stock, guarded), true);
+            double[] medians = Timing.latencies(session, bench.requests() / 4, List.of(stock, guarded, floor));
+            bench.row("live row " + (order.isEmpty() ? "behind" : "before") + " 2,000 dead ones, mode " + mode + ", " + level,
+                      mode.equals("off") ? "3x lower" : "5x lower", new Timing.Both(medians[0], medians[1]), medians[2]);
             System.err.printf("%s%s: %d reads narrowed%n", name, order, Twins.counter(session, "reads_narrowed") - before);
         }
+    }
+
+    private static Object[] values(int p)
+    {
+        return new Object[] { p };
     }
 
     /** Live rows in the middle, the dead ones at both ends. */
     private void fill(String name, String keyspace, int[] keys)
     {
-        twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 2500, 1)", i -> new Object[] { keys[i] });
+        twins.both(name, 2 * PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 2500, 1)", i -> new Object[] { keys[i] });
         for (int part = 0; part < SSTABLES; part++)
         {
             int at = part;

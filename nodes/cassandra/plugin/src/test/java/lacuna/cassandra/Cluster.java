@@ -25,7 +25,7 @@ import com.datastax.driver.core.policies.TokenAwarePolicy;
 import com.datastax.driver.core.policies.WhiteListPolicy;
 
 /**
- * Nodes on loopback addresses of their own: each is a seed with a given token, so no node bootstraps.
+ * Nodes on loopback addresses of their own: each is a seed, with a given token unless it has several ({@link Setup}), so no node bootstraps.
  *
  * <p>The logs of a cluster that was closed after a failure stay in {@code target/clusters}.
  */
@@ -42,6 +42,7 @@ final class Cluster implements AutoCloseable
     final List<Node> nodes = new ArrayList<>();
     private final List<com.datastax.driver.core.Cluster> drivers = new ArrayList<>();
     private final Path work;
+    private final Setup setup;
     private int started;
     /** Null if nodes speak to each other directly. */
     final Relay relay;
@@ -53,13 +54,19 @@ final class Cluster implements AutoCloseable
 
     Cluster(Path work, int count, CommitLog log) throws IOException
     {
-        this(work, Collections.nCopies(count, ""), -1, log);
+        this(work, Collections.nCopies(count, ""), -1, log, Setup.OF_TESTS);
+    }
+
+    /** Nodes that are set up in this way, and may be killed. */
+    Cluster(Path work, int count, Setup setup) throws IOException
+    {
+        this(work, Collections.nCopies(count, ""), -1, CommitLog.SYNCED, setup);
     }
 
     /** A node in each of these datacentres; in the same one if none has a name. */
     Cluster(Path work, List<String> datacentres) throws IOException
     {
-        this(work, datacentres, -1, CommitLog.SYNCED);
+        this(work, datacentres, -1, CommitLog.SYNCED, Setup.OF_TESTS);
     }
 
     /**
@@ -68,27 +75,28 @@ final class Cluster implements AutoCloseable
      */
     Cluster(Path work, int count, long delayMicros) throws IOException
     {
-        this(work, Collections.nCopies(count, ""), delayMicros, CommitLog.PERIODIC);
+        this(work, Collections.nCopies(count, ""), delayMicros, CommitLog.PERIODIC, Setup.OF_TESTS);
     }
 
-    private Cluster(Path work, List<String> datacentres, long delayMicros, CommitLog log) throws IOException
+    private Cluster(Path work, List<String> datacentres, long delayMicros, CommitLog log, Setup setup) throws IOException
     {
         int count = datacentres.size();
         this.work = Files.createDirectories(work);
+        this.setup = setup;
         this.started = count;
         List<String> addresses = Addresses.free(count, STORAGE_PORT, NATIVE_PORT);
         List<String> broadcast = delayMicros < 0 ? addresses : addresses.stream().map(a -> a.replaceAll("(\\d+)$", "10$1")).toList();
         this.relay = delayMicros < 0 ? null : new Relay(addresses, broadcast, STORAGE_PORT, delayMicros);
         String seeds = broadcast.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
+        Map<String, String> common = new HashMap<>(setup.settings(this.work));
+        common.putAll(Map.of("seeds", seeds, "storage_port", Integer.toString(STORAGE_PORT), "native_port", Integer.toString(NATIVE_PORT),
+                             "bootstrap", "false", "commitlog", log.yaml));
         for (int i = 0; i < count; i++)
         {
             long token = Long.MIN_VALUE + 1 + i * (Long.MAX_VALUE / count * 2);
             String snitch = datacentres.get(i).isEmpty() ? "SimpleSnitch" : "GossipingPropertyFileSnitch";
-            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", broadcast.get(i),
-                                                  "storage_port", Integer.toString(STORAGE_PORT),
-                                                  "native_port", Integer.toString(NATIVE_PORT),
-                                                  "bootstrap", "false", "commitlog", log.yaml, "snitch", snitch,
-                                                  "datacentre", datacentres.get(i));
+            Map<String, String> settings = new HashMap<>(common);
+            settings.putAll(Map.of("tokens", setup.tokens(token), "broadcast", broadcast.get(i), "snitch", snitch, "datacentre", datacentres.get(i)));
             nodes.add(new Node(this.work.resolve("node" + (i + 1)), addresses.get(i), settings));
         }
     }
@@ -115,7 +123,7 @@ final class Cluster implements AutoCloseable
     {
         Map<String, String> settings = new HashMap<>(nodes.get(0).settings);
         String address = Addresses.neighbour(nodes.get(0).address, ++started);
-        settings.putAll(Map.of("token", Long.toString(token), "bootstrap", "true", "broadcast", address));
+        settings.putAll(Map.of("tokens", setup.tokens(token), "bootstrap", "true", "broadcast", address));
         Node node = new Node(work.resolve("node" + started), address, settings);
         nodes.add(node);
         node.start(withPlugin, properties);
@@ -245,14 +253,24 @@ final class Cluster implements AutoCloseable
             relay.close();
     }
 
+    /** Where each node is for clients, and the commands of operators. */
+    private void printCommands() throws IOException
+    {
+        Path nodetool = Nodetool.write(work, nodes);
+        for (int i = 0; i < nodes.size(); i++)
+            System.out.printf("%s:%d%n  %s %d status%n  jconsole 127.0.0.1:%d%n", nodes.get(i).address, NATIVE_PORT, nodetool, i + 1, nodes.get(i).jmx.port);
+        System.out.println("nodetool takes a node's number and a command: status, flush, compact, repair, drain, help");
+    }
+
     /** {@code Cluster [NODES]}: keeps one for experiments until end of input. */
     public static void main(String[] arguments) throws Exception
     {
         int count = arguments.length == 0 ? 1 : Integer.parseInt(arguments[0]);
-        try (Cluster cluster = new Cluster(Files.createTempDirectory("lacuna-cluster"), count).start(true))
+        Path work = Files.createTempDirectory("lacuna-cluster");
+        try (Cluster cluster = new Cluster(work, count, Setup.OF_TRIALS).start(true))
         {
-            cluster.nodes.forEach(node -> System.out.println(node.address + ":" + NATIVE_PORT));
-            System.out.println("end of input takes it down; logs and data: " + cluster.work);
+            cluster.printCommands();
+            System.out.println("end of input takes it down; logs and data: " + work);
             while (System.in.read() >= 0)
                 Thread.onSpinWait();
         }

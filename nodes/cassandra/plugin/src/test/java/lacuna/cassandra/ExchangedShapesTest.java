@@ -60,6 +60,7 @@ public class ExchangedShapesTest extends WithFilters
         "SELECT *" + WHERE + " AND v = 2 ALLOW FILTERING",
         "SELECT c" + WHERE + " AND l CONTAINS 3 ALLOW FILTERING",
         "SELECT * FROM %s WHERE p IN (?, 2000001)",
+        "SELECT p, c, s FROM %s WHERE p IN (2000001, ?, 2000002) AND c > 2 LIMIT 3",
         "SELECT JSON c FROM %s WHERE p IN (?, 2000001) PER PARTITION LIMIT 1");
 
     /** What the store does in any case. */

@@ -1,6 +1,9 @@
 package lacuna.cassandra;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -23,11 +26,11 @@ enum Flaw
     NO_MARKS_BEFORE_WRITES,
     /** Neither filters nor schemas arrive here: a fault of the network. */
     DEAF,
-    /** A read that began beyond a mark counts, whatever has happened since. */
+    /** A read that left something out, as up to a mark, counts, whatever has happened since. */
     MARKS_ARE_NOT_CONFIRMED,
     /** Writes stand still when they are marked, before they are visible. */
     WRITES_DO_NOT_APPEAR,
-    /** Coordinators stand still between their decision where a read begins and the read. */
+    /** Coordinators stand still between their decision what a read leaves out and the read. */
     NARROWED_READS_DO_NOT_BEGIN,
     /** Proofs stand still when they have read everything. */
     PROOFS_DO_NOT_END,
@@ -41,18 +44,32 @@ enum Flaw
     BUILDS_DO_NOT_END,
     /** Builds of filters fail, with an error as Cassandra's assertions have it: a damaged file. */
     BUILDS_BREAK,
+    /** What is known to be dead stays so when it is written again. */
+    WRITES_LEAVE_REGIONS,
+    /** Dead regions of a file count whatever SSTables there are. */
+    REGIONS_ARE_OF_ANY_SSTABLES,
+    /** What is answered from memory comes without its tombstones. */
+    TOMBSTONES_ARE_NOT_GIVEN,
     /** The next filter is not written to its file, for want of memory. */
     A_SAVE_FAILS;
 
     private static final long LOOK_AGAIN_NANOS = 10_000_000;
 
-    private volatile boolean isOn;
-    private volatile boolean isAwaited;
+    /** From the start of a node on if its property {@code lacuna.test.flaws} names it. */
+    private volatile boolean isOn = List.of(System.getProperty("lacuna.test.flaws", "").split(",")).contains(name());
+    private final AtomicInteger standing = new AtomicInteger();
 
-    /** Whether a thread stands still. */
-    boolean isAwaited()
+    /** Those that the property {@code lacuna.flaws} names, for a test that is to find them. */
+    static List<Flaw> asked()
     {
-        return isAwaited;
+        String names = System.getProperty("lacuna.flaws", "");
+        return names.isEmpty() ? List.of() : Arrays.stream(names.split(",")).map(Flaw::valueOf).toList();
+    }
+
+    /** How many threads stand still. */
+    int standing()
+    {
+        return standing.get();
     }
 
     boolean isOn()
@@ -68,10 +85,12 @@ enum Flaw
     /** Returns once it is off. */
     void await()
     {
-        isAwaited = isOn;
+        if (!isOn)
+            return;
+        standing.incrementAndGet();
         while (isOn)
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
-        isAwaited = false;
+        standing.decrementAndGet();
     }
 
     /** Its name in the virtual table. */

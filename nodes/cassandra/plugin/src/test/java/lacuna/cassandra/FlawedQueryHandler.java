@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.cassandra.db.marshal.BooleanType;
+import org.apache.cassandra.db.marshal.Int32Type;
 import org.apache.cassandra.db.marshal.UTF8Type;
 import org.apache.cassandra.db.virtual.AbstractMutableVirtualTable;
 import org.apache.cassandra.db.virtual.SimpleDataSet;
@@ -41,7 +42,7 @@ public final class FlawedQueryHandler extends LacunaQueryHandler
     private boolean damage(Message<?> message)
     {
         if (DAMAGE_EVERY > 0 && message.payload instanceof Wire.Frame frame && sent.incrementAndGet() % DAMAGE_EVERY == 0)
-            frame.bytes()[frame.bytes().length - 1] ^= 1;
+            frame.bytes[frame.bytes.length - 1] ^= 1;
         return true;
     }
 
@@ -59,7 +60,7 @@ public final class FlawedQueryHandler extends LacunaQueryHandler
                                .partitioner(new LocalPartitioner(UTF8Type.instance))
                                .addPartitionKeyColumn("name", UTF8Type.instance)
                                .addRegularColumn("enabled", BooleanType.instance)
-                               .addRegularColumn("awaited", BooleanType.instance).build());
+                               .addRegularColumn("standing", Int32Type.instance).build());
         }
 
         @Override
@@ -67,7 +68,7 @@ public final class FlawedQueryHandler extends LacunaQueryHandler
         {
             SimpleDataSet rows = new SimpleDataSet(metadata());
             for (Flaw flaw : Flaw.values())
-                rows.row(flaw.shown()).column("enabled", flaw.isOn()).column("awaited", flaw.isAwaited());
+                rows.row(flaw.shown()).column("enabled", flaw.isOn()).column("standing", flaw.standing());
             return rows;
         }
 

@@ -1,5 +1,9 @@
 package lacuna.cassandra;
 
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.EmptyIterators;
+import org.apache.cassandra.schema.TableMetadata;
+
 /** Waits and marks as long as no {@link Flaw} says otherwise. */
 final class FlawedWaits extends Waits
 {
@@ -37,6 +41,24 @@ final class FlawedWaits extends Waits
     boolean confirmsMarks()
     {
         return !Flaw.MARKS_ARE_NOT_CONFIRMED.isOn();
+    }
+
+    @Override
+    boolean endsRegions()
+    {
+        return !Flaw.WRITES_LEAVE_REGIONS.isOn();
+    }
+
+    @Override
+    boolean looksAtSSTables()
+    {
+        return !Flaw.REGIONS_ARE_OF_ANY_SSTABLES.isOn();
+    }
+
+    @Override
+    DeadData given(DeadData dead, TableMetadata table, DecoratedKey key)
+    {
+        return Flaw.TOMBSTONES_ARE_NOT_GIVEN.isOn() ? DeadData.read(EmptyIterators.unfilteredRow(table, key, false), 1, Long.MAX_VALUE) : dead;
     }
 
     @Override

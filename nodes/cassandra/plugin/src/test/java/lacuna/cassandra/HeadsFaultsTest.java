@@ -21,13 +21,12 @@ import org.junit.Test;
 /**
  * Queues of three replicas, written and read at QUORUM through any node, while nodes are killed, or stopped beyond their leases: rows
  * are added at either end and put back at the head, deleted one by one and by ranges; a read of either end shows what a model says.
- * {@code -Dlacuna.checks=20000}, in the long tests only.
+ * {@code -Dlacuna.checks=20000}, in the long tests only; {@code -Dlacuna.flaws=NO_MARKS_BEFORE_WRITES,NO_MARKS_AFTER_WRITES} to see that
+ * those are found.
  */
 public class HeadsFaultsTest extends WithFilters
 {
     private static final int CHECKS = Integer.getInteger("lacuna.checks", 0);
-    /** Names of {@link Flaw}s, to see that they are found: {@code -Dlacuna.flaws=NO_MARKS_BEFORE_WRITES,NO_MARKS_AFTER_WRITES}. */
-    private static final String FLAWS = System.getProperty("lacuna.flaws", "");
     private static final int WORKERS = 6;
     private static final int KINDS = 3;
     private static final long CALM_MILLIS = 8_000;
@@ -48,8 +47,7 @@ public class HeadsFaultsTest extends WithFilters
         String t = unguarded(3);
         ddl(TakingPart.begin(t, "mode=safe bucket=64 learn_every=4 back_off=1"));
         becomesKnown("reads_skipped", t);
-        for (String flaw : FLAWS.isEmpty() ? new String[0] : FLAWS.split(","))
-            switchEverywhere(Flaw.valueOf(flaw), true);
+        Flaw.asked().forEach(flaw -> switchEverywhere(flaw, true));
         Thread[] workers = new Thread[WORKERS];
         for (int worker = 0; worker < WORKERS; worker++)
         {

@@ -73,10 +73,10 @@ final class History
     private void fill()
     {
         for (int p = 0; p < PARTITIONS; p++)
-            insert(p, p % ROWS, p, timestamps.now(), "");
+            written(Writes.insert(p, p % ROWS, p, timestamps.now(), ""));
         stores.flushAll();
         for (int p = BUSY; p < PARTITIONS; p++)
-            delete("", p, timestamps.now());
+            written(Writes.deletePartition(p, timestamps.now()));
         stores.flushAll();
     }
 
@@ -118,83 +118,14 @@ final class History
         int c = random.nextInt(ROWS);
         int v = random.nextInt(1_000);
         long at = timestamps.next();
-        switch (random.nextInt(20))
+        switch (random.nextInt(4 + Writes.KINDS))
         {
-            case 0, 1, 2 -> insert(p, c, v, at, "");
-            case 3 -> insert(p, c, v, at, " AND TTL 1000000");
-            case 4 -> update(p, c, at, "w = 'text " + v + "'", () -> model.set(p, c, "w", "text " + v, at));
-            case 5 -> update(p, c, at, "tags = tags + {" + v % 5 + "}", () -> model.tag(p, c, v % 5, true, at));
-            case 6 -> update(p, c, at, "tags = tags - {" + v % 5 + "}", () -> model.tag(p, c, v % 5, false, at));
-            case 7 -> delete("tags ", p, " AND c = " + c, at, () -> model.deleteTags(p, c, at));
-            case 8 -> delete("v ", p, " AND c = " + c, at, () -> model.set(p, c, "v", null, at));
-            case 9 -> delete("", p, " AND c = " + c, at, () -> model.deleteRow(p, c, at));
-            case 10 -> delete("", p, " AND c >= " + c + " AND c <= " + (c + 5), at, () -> model.deleteRange(p, c, c + 5, at));
-            case 11 -> delete("", random.nextInt(PARTITIONS), at);
-            case 12 -> delete("", p, at);
-            case 13 -> fixed(p, v, at);
-            case 14 -> batch(p, c, v, at);
-            case 15 -> count(p, c, v);
-            case 16 -> seldom(p, c, v, at);
-            case 17 -> drain(p, 0, c, at);
-            case 18 -> drain(p, c, ROWS, at);
-            default -> conditional(p, c, v);
+            case 0 -> written(Writes.deletePartition(random.nextInt(PARTITIONS), at));
+            case 1 -> count(p, c, v);
+            case 2 -> seldom(p, c, v, at);
+            case 3 -> conditional(new Writes.Conditional(p, c, v));
+            default -> written(Writes.of(random.nextInt(Writes.KINDS), p, random.nextInt(BUSY), c, v, at));
         }
-    }
-
-    private void insert(int p, int c, int v, long at, String ttl)
-    {
-        written("INSERT INTO %s (p, c, v) VALUES (" + p + ", " + c + ", " + v + ") USING TIMESTAMP " + at + ttl);
-        model.insert(p, c, v, at);
-    }
-
-    private void update(int p, int c, long at, String what, Runnable onModel)
-    {
-        written("UPDATE %s USING TIMESTAMP " + at + " SET " + what + " WHERE p = " + p + " AND c = " + c);
-        onModel.run();
-    }
-
-    private void delete(String what, int p, String where, long at, Runnable onModel)
-    {
-        written("DELETE " + what + "FROM %s USING TIMESTAMP " + at + " WHERE p = " + p + where);
-        onModel.run();
-    }
-
-    private void delete(String what, int p, long at)
-    {
-        delete(what, p, "", at, () -> model.deletePartition(p, at));
-    }
-
-    /** One row after the other, as those who work off a queue do. */
-    private void drain(int p, int from, int to, long at)
-    {
-        StringBuilder cql = new StringBuilder("BEGIN BATCH USING TIMESTAMP " + at);
-        for (int c = from; c < to; c++)
-        {
-            cql.append(" DELETE FROM %1$s WHERE p = ").append(p).append(" AND c = ").append(c).append(";");
-            model.deleteRow(p, c, at);
-        }
-        if (from < to)
-            written(cql + " APPLY BATCH");
-    }
-
-    /** A static value, or its deletion. */
-    private void fixed(int p, int v, long at)
-    {
-        boolean gone = v % 3 != 0;
-        written("UPDATE %s USING TIMESTAMP " + at + " SET s = " + (gone ? "null" : v) + " WHERE p = " + p);
-        model.setStatic(p, gone ? null : v, at);
-    }
-
-    private void batch(int p, int c, int v, long at)
-    {
-        int other = random.nextInt(BUSY);
-        written("BEGIN BATCH USING TIMESTAMP " + at
-                + " INSERT INTO %1$s (p, c, v) VALUES (" + p + ", " + c + ", " + v + ");"
-                + " DELETE FROM %1$s WHERE p = " + p + " AND c > " + c + " AND c < " + (c + 4) + ";"
-                + " DELETE FROM %1$s WHERE p = " + other + " AND c = " + (c + ROWS) + "; APPLY BATCH");
-        model.insert(p, c, v, at);
-        model.deleteRange(p, c + 1, c + 3, at);
-        model.deleteRow(other, c + ROWS, at);
     }
 
     /** Counters take no part: theirs is a table of its own. */
@@ -224,8 +155,8 @@ final class History
     {
         // A value that no other write has, which may live on.
         int own = 1_000 + v;
-        written("INSERT INTO %s (p, c, v) VALUES (" + p + ", " + c + ", " + own + ") USING TIMESTAMP " + at + " AND TTL 1");
-        model.insertExpired(p, c, at);
+        written(Writes.insert(p, c, own, at, " AND TTL 1"));
+        model.expire(p, c, at);
         Request left = Request.of("SELECT ttl(v) FROM %s WHERE p = " + p + " AND c = " + c + " AND v = " + own + " ALLOW FILTERING");
         Cluster.until("it expires", () -> stores.ask(left, 0).stream().flatMap(answer -> answer.rows().stream())
                                                 .allMatch("[null]"::equals));
@@ -240,21 +171,23 @@ final class History
         written(cql + " APPLY BATCH");
     }
 
-    private void conditional(int p, int c, int v)
+    private void conditional(Writes.Conditional write)
     {
-        boolean isInsert = v % 2 == 0;
-        boolean expected = isInsert ? !model.exists(p, c) : model.value(p, c) != null;
+        boolean isMet = write.isMet(model);
         long start = timestamps.now();
-        Answer answer = written(isInsert ? "INSERT INTO %s (p, c, v) VALUES (" + p + ", " + c + ", " + v + ") IF NOT EXISTS"
-                                         : "UPDATE %s SET v = " + v + " WHERE p = " + p + " AND c = " + c + " IF v >= 0");
+        Answer answer = written(write.cql());
         // The node that coordinates it says when it was, so that each table has it at a moment of its own.
         long end = timestamps.now();
         timestamps.keepFree(start, end);
-        assertEquals("applied", expected, answer.rows().get(0).startsWith("[true"));
-        if (expected && isInsert)
-            model.insert(p, c, v, end);
-        else if (expected)
-            model.set(p, c, "v", v, end);
+        assertEquals("applied", isMet, answer.rows().get(0).startsWith("[true"));
+        if (isMet)
+            write.apply(model, end);
+    }
+
+    private void written(Writes.Write write)
+    {
+        written(write.cql());
+        write.onModel().accept(model);
     }
 
     private Answer written(String cql)

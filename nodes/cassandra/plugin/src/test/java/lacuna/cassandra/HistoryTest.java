@@ -32,16 +32,20 @@ public class HistoryTest extends OnOneCluster implements Stores
         long contradictionsBefore = everywhere("contradictions");
         long gapsBefore = everywhere("gaps_proven");
         long narrowedBefore = everywhere("reads_narrowed");
+        long leftOutBefore = everywhere("partitions_left_out");
         History history = new History(SEED, this, NODES);
         history.run(OPERATIONS);
         long answered = answeredEverywhere() - answeredBefore;
         long skipped = everywhere("reads_skipped") - skippedBefore;
         long gaps = everywhere("gaps_proven") - gapsBefore;
         long narrowed = everywhere("reads_narrowed") - narrowedBefore;
-        System.out.printf("history: %d reads began beyond dead rows, %d were repeated%n", narrowed, everywhere("reads_repeated"));
+        long leftOut = everywhere("partitions_left_out") - leftOutBefore;
+        System.out.printf("history: %d reads began beyond dead rows, %d partitions were left out of others, %d were repeated%n", narrowed, leftOut,
+                          everywhere("reads_repeated"));
         System.out.printf("history: %d operations, %d replica reads, %d answered from memory; %d reads, %d skipped by coordinators, "
                           + "%d gaps proven by replicas%n", OPERATIONS, history.replicaReads(), answered, history.readCount(), skipped, gaps);
         assertTrue("only " + narrowed + " reads were narrowed, seed " + SEED, narrowed * 50 >= history.readCount());
+        assertTrue("no partition was left out, seed " + SEED, leftOut > 0);
         assertTrue("only " + gaps + " gaps were proven, seed " + SEED, gaps * 50 >= OPERATIONS);
         assertTrue("only " + answered + " of " + history.replicaReads() + " were answered, seed " + SEED, answered * 5 >= history.replicaReads());
         assertTrue("only " + skipped + " of " + history.readCount() + " were skipped, seed " + SEED, skipped * 5 >= history.readCount());

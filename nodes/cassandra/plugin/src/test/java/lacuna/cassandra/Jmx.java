@@ -3,6 +3,8 @@ package lacuna.cassandra;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 import javax.management.Attribute;
@@ -16,6 +18,8 @@ import javax.management.remote.JMXServiceURL;
 final class Jmx
 {
     static final String STORAGE_SERVICE = "org.apache.cassandra.db:type=StorageService";
+
+    private static final Set<Integer> PORTS = ConcurrentHashMap.newKeySet();
 
     final int port = freePort();
 
@@ -32,7 +36,9 @@ final class Jmx
             int port = ThreadLocalRandom.current().nextInt(22_000, 32_000);
             try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress()))
             {
-                return socket.getLocalPort();
+                // A node that was not started yet listens at none.
+                if (PORTS.add(port))
+                    return socket.getLocalPort();
             }
             catch (IOException taken)
             {

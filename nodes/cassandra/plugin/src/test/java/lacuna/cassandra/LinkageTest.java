@@ -38,7 +38,7 @@ public class LinkageTest
             @Override
             boolean isThere(Reference reference) throws ClassNotFoundException
             {
-                return !reference.name().equals(gone) && super.isThere(reference);
+                return !reference.name.equals(gone) && super.isThere(reference);
             }
         };
     }

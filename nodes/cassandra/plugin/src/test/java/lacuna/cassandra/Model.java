@@ -50,11 +50,23 @@ final class Model
         set(p, c, "v", v, at);
     }
 
-    /** An insertion with a time to live that is over. */
-    void insertExpired(int p, int c, long at)
+    /** The time to live of what was inserted at this time is over: it is as deleted then. */
+    void expire(int p, int c, long at)
     {
-        mark(p, c, new Cell(at, null));
-        set(p, c, "v", null, at);
+        RowState row = row(p, c);
+        row.marker = expired(row.marker, at);
+        row.cells.computeIfPresent("v", (column, cell) -> expired(cell, at));
+    }
+
+    private static Cell expired(Cell cell, long at)
+    {
+        return cell.at == at ? new Cell(at, null) : cell;
+    }
+
+    /** As if nothing had been written into the partition. */
+    void forget(int p)
+    {
+        partitions.remove(p);
     }
 
     private void mark(int p, int c, Cell marker)

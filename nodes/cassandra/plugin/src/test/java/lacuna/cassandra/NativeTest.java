@@ -122,7 +122,7 @@ public class NativeTest
             for (String origin : List.of("0", "1", "-1", "5", "30m", "3d"))
             {
                 BucketWidth width = BucketWidth.of(bucket, origin);
-                widths.add(List.of(width.width(), width.origin()));
+                widths.add(List.of(width.width, width.origin));
                 names.add(TableFilter.named(7, width.code()));
             }
         assertEquals(widths.size(), names.size());

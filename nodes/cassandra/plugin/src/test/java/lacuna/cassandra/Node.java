@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One stock Cassandra in a process of its own, made of the artifacts on this test's class path.
+ * One stock Cassandra in a process of its own, made of the artifacts on this test's class path. {@code -Dlacuna.node_java=FOLDER} runs it
+ * on another Java; nodes that are to have faults need the one of the tests, whose classes they have.
  *
  * <p>It dies with the test, however that dies: a shell holds the other end of a pipe and kills the node when it breaks. The shell
  * ends when the node does, so that a test does not wait for a node that failed to start.
@@ -72,7 +73,7 @@ final class Node
         Files.writeString(conf.resolve("cassandra.yaml"), filled(resource("cassandra-template.yaml")));
         Files.writeString(conf.resolve("cassandra-rackdc.properties"), "dc=" + settings.get("datacentre") + "\nrack=rack\n");
         Files.writeString(conf.resolve("logback-node.xml"), resource("logback-node.xml"));
-        Files.writeString(conf.resolve("jvm.options"), resource("jvm.options"));
+        Files.writeString(conf.resolve("jvm.options"), filled(resource("jvm.options")));
         List<String> command = new ArrayList<>(List.of("bash", "-c", SHELL, "node"));
         command.addAll(java(conf, withPlugin, List.of(properties)));
         command.addAll(Arrays.asList(properties));
@@ -90,7 +91,7 @@ final class Node
 
     private List<String> java(Path conf, boolean withPlugin, List<String> properties)
     {
-        List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
+        List<String> command = new ArrayList<>(List.of(System.getProperty("lacuna.node_java", System.getProperty("java.home")) + "/bin/java",
                                                        "@" + conf.resolve("jvm.options"),
                                                        "-Dcassandra.config=" + conf.resolve("cassandra.yaml").toUri(),
                                                        "-Dlogback.configurationFile=" + conf.resolve("logback-node.xml"),
@@ -105,7 +106,7 @@ final class Node
     }
 
     /** The jars of this test, the plug-in's jar if asked for, and this test's own classes if the node is to have faults. */
-    private static String classPath(boolean withPlugin, List<String> properties)
+    static String classPath(boolean withPlugin, List<String> properties)
     {
         String own = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         String jars = Arrays.stream(own.split(File.pathSeparator)).filter(entry -> entry.endsWith(".jar"))
@@ -127,7 +128,8 @@ final class Node
         return text.replace("${address}", address);
     }
 
-    private static String resource(String name) throws IOException
+    /** A file of the tests' resources. */
+    static String resource(String name) throws IOException
     {
         try (InputStream stream = Node.class.getResourceAsStream("/" + name))
         {
@@ -195,8 +197,30 @@ final class Node
     /** What its process has used of all processors since it started. */
     long processorMillis()
     {
-        return shell.children().map(ProcessHandle::info).filter(info -> info.command().orElse("").endsWith("java"))
-                    .mapToLong(info -> info.totalCpuDuration().orElse(Duration.ZERO).toMillis()).sum();
+        return processes().mapToLong(process -> process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis()).sum();
+    }
+
+    /** What its process has in memory. */
+    long residentMegabytes()
+    {
+        return processes().mapToLong(process -> residentKilobytes(process.pid())).sum() >> 10;
+    }
+
+    private Stream<ProcessHandle> processes()
+    {
+        return shell.children().filter(process -> process.info().command().orElse("").endsWith("java"));
+    }
+
+    private static long residentKilobytes(long process)
+    {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/" + process + "/status")))
+        {
+            return lines.filter(line -> line.startsWith("VmRSS:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", ""))).sum();
+        }
+        catch (IOException gone)
+        {
+            throw new UncheckedIOException(gone);
+        }
     }
 
     void flush(String keyspace)
@@ -234,12 +258,29 @@ final class Node
     /** Compacts the youngest SSTable of a table alone. */
     void compactNewest(String keyspace, String table) throws IOException
     {
+        jmx.invoke("org.apache.cassandra.db:type=CompactionManager", "forceUserDefinedCompaction",
+                   new Object[] { newest(keyspace, table).toString() }, String.class.getName());
+    }
+
+    private Path newest(String keyspace, String table) throws IOException
+    {
         try (Stream<Path> files = Files.list(folder(keyspace, table)))
         {
-            Path newest = files.filter(file -> file.toString().endsWith("-Data.db"))
-                               .max(Comparator.comparingLong(file -> file.toFile().lastModified())).orElseThrow();
-            jmx.invoke("org.apache.cassandra.db:type=CompactionManager", "forceUserDefinedCompaction",
-                   new Object[] { newest.toString() }, String.class.getName());
+            return files.filter(file -> file.toString().endsWith("-Data.db"))
+                        .max(Comparator.comparingLong(file -> file.toFile().lastModified())).orElseThrow();
+        }
+    }
+
+    /** Takes the youngest SSTable of a table away, while the node does not run. */
+    void takeAwayNewest(String keyspace, String table) throws IOException
+    {
+        String name = newest(keyspace, table).getFileName().toString();
+        String prefix = name.substring(0, name.length() - "Data.db".length());
+        Path to = Files.createDirectories(home.resolve("taken-" + System.nanoTime()));
+        try (Stream<Path> files = Files.list(folder(keyspace, table)))
+        {
+            for (Path file : files.filter(file -> file.getFileName().toString().startsWith(prefix)).toList())
+                Files.move(file, to.resolve(file.getFileName()));
         }
     }
 
@@ -271,9 +312,20 @@ final class Node
     /** The files from which its next life takes its filters. */
     List<Path> savedFilters() throws IOException
     {
+        return saved(".filter");
+    }
+
+    /** The files from which its next life takes its dead regions. */
+    List<Path> savedRegions() throws IOException
+    {
+        return saved(".dead");
+    }
+
+    private List<Path> saved(String kind) throws IOException
+    {
         try (Stream<Path> files = Files.list(data.resolve("saved_caches")))
         {
-            return files.filter(file -> file.toString().endsWith(".filter")).toList();
+            return files.filter(file -> file.toString().endsWith(kind)).toList();
         }
     }
 

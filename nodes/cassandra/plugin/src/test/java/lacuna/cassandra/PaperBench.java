@@ -17,7 +17,8 @@ import lacuna.cassandra.PaperTable.Column;
  * this machine.
  *
  * <p>Three clusters, one after the other: with the plug-in and no delay between nodes (near, and cold after a restart); without
- * the jar and with a millisecond there and back; with it and the same millisecond (far). What is there is written when a part is done.
+ * the jar and with a millisecond there and back; with it and the same millisecond (far), at its end beside a fourth one without it.
+ * What is there is written when a part is done.
  */
 final class PaperBench
 {
@@ -28,10 +29,10 @@ final class PaperBench
 
     /** How much of everything. */
     private record Size(int partitions, int rows, int queries, int rounds, int chunk, int chunks, long intervalMillis, int perSecond,
-                        int requests, int windows)
+                        int turns, int requests, int windows)
     {
-        static final Size FULL = new Size(340, 400, 60, 5, 3_000, 7, 1_500, 1_000, 600, 3);
-        static final Size QUICK = new Size(60, 60, 12, 1, 500, 1, 200, 400, 60, 1);
+        static final Size FULL = new Size(340, 400, 60, 5, 3_000, 7, 1_500, 1_000, 3, 600, 3);
+        static final Size QUICK = new Size(60, 60, 12, 1, 500, 1, 200, 400, 1, 60, 1);
     }
 
     private final Size size;
@@ -96,22 +97,34 @@ final class PaperBench
     private void far() throws Exception
     {
         List<Column> stock;
-        PaperCourse course = new PaperCourse(size.intervalMillis, size.perSecond);
         try (Cluster cluster = cluster(Bench.DELAY_MICROS, false))
         {
             stock = absentFar(cluster, List.of(PaperSystem.STOCK)).ours();
-            course.run(PaperSystem.STOCK, cluster, cluster.session(cluster.nodes.get(0)));
         }
         try (Cluster cluster = cluster(Bench.DELAY_MICROS, true))
         {
             add(absentFar(cluster, NODES).after(stock));
-            Session session = cluster.session(cluster.nodes.get(0));
-            for (PaperSystem system : List.of(PaperSystem.DEFAULT, PaperSystem.EVENTUAL, PaperSystem.SAFE))
-                course.run(system, cluster, session);
-            course.tables().forEach(this::add);
             write();
             bars(cluster, "A millisecond there and back between nodes");
+            course(cluster);
         }
+    }
+
+    /** With a second cluster for stock, so that all take turns. */
+    private void course(Cluster cluster) throws Exception
+    {
+        PaperCourse course = new PaperCourse(size.intervalMillis, size.perSecond);
+        try (Cluster plain = cluster(Bench.DELAY_MICROS, false))
+        {
+            Session stock = plain.session(plain.nodes.get(0));
+            plain.schema(stock, PaperData.KEYSPACE);
+            course.add(PaperSystem.STOCK, plain, stock);
+            Session session = cluster.session(cluster.nodes.get(0));
+            for (PaperSystem system : List.of(PaperSystem.DEFAULT, PaperSystem.EVENTUAL, PaperSystem.SAFE))
+                course.add(system, cluster, session);
+            course.run(size.turns);
+        }
+        course.tables().forEach(this::add);
     }
 
     private void write() throws IOException

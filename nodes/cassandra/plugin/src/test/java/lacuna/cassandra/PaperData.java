@@ -25,6 +25,7 @@ final class PaperData
 {
     enum State { PRESENT, DELETED, DELETED_ROWS, ABSENT }
 
+    static final String KEYSPACE = "CREATE KEYSPACE paper WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}";
     private static final String NAME = "paper.reviews";
     /** Bytes of a review: 50 GB over 136 million rows are 370, of which a few are columns of numbers. */
     private static final int TEXT_BYTES = 340;
@@ -81,7 +82,7 @@ final class PaperData
 
     void load()
     {
-        cluster.schema(session, "CREATE KEYSPACE paper WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
+        cluster.schema(session, KEYSPACE);
         for (PaperSystem system : systems)
         {
             cluster.schema(session, "CREATE TABLE " + system.table(NAME) + " (p int, c bigint, stars int, body text, PRIMARY KEY (p, c)) "

@@ -49,10 +49,10 @@ public class ReportTest
     public void sumsAreOfAllPartitions()
     {
         Report.Sums sums = sums(500, 100, 20_000);
-        assertEquals(16 * 2_000, sums.reads());
-        assertEquals(16 * 500 * 2, sums.replicaReads());
-        assertEquals(16 * 500, sums.savedMillis(), 1e-6);
-        assertEquals("each write is counted at three nodes", 16 * 100, sums.insertMillis(), 1e-6);
+        assertEquals(16 * 2_000, sums.reads);
+        assertEquals(16 * 500 * 2, sums.replicaReads);
+        assertEquals(16 * 500, sums.savedMillis, 1e-6);
+        assertEquals("each write is counted at three nodes", 16 * 100, sums.insertMillis, 1e-6);
         assertEquals(0.25, sums.share(), 1e-9);
         assertEquals(0.1, sums.waitingShare(), 1e-9);
         assertEquals(0.02, sums.lookShare(), 1e-9);
@@ -68,6 +68,16 @@ public class ReportTest
         assertTrue(report.sums(3).advice().startsWith("too early"));
         report.read(MILLI, 1);
         assertTrue(report.sums(3).advice().startsWith("yes"));
+    }
+
+    /** A table has 256 parts. */
+    @Test
+    public void aStreamIsFastOverTheWholeTable()
+    {
+        assertEquals(4, TableOptions.of(Map.of("mode", "safe")).slotWrites);
+        for (long[] pair : new long[][] { { 0, 0 }, { 1, 1 }, { 256, 1 }, { 511, 1 }, { 512, 2 }, { 100_000, 390 } })
+            assertEquals(pair[1], TableOptions.of(Map.of("mode", "safe", "ingest", Long.toString(pair[0]))).slotWrites);
+        assertThrows(ConfigurationException.class, () -> TableOptions.of(Map.of("ingest", "fast")));
     }
 
     /** Another mode would deny what is not in its sample. */

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SimpleStatement;
+import com.datastax.driver.core.Statement;
 import org.junit.Assume;
 import org.junit.Test;
 
@@ -24,6 +27,14 @@ public class RestoredFilterTest
     private static final String OPTIONS = "mode=safe bucket=16 learn_every=1 back_off=1";
     private static final int KEYS = 200;
     private static final int DELETED = 20;
+    private static final boolean IS_LONG = Integer.getInteger("lacuna.checks", 0) > 0;
+    /** Below the first absent key. */
+    private static final int LARGE = IS_LONG ? 1_000_000 : 50_000;
+    private static final int IN_BATCH = 50;
+    private static final int UNDER_WAY = 16;
+    private static final long MAX_MILLIS = 10_000;
+    /** As many times as long on a machine that compiles meanwhile. */
+    private static final int PATIENCE = 3;
     private static final String[] PROPERTIES = OnOneCluster.PROPERTIES;
     /** A file a second, so that one knows the last deletion. */
     private static final String[] OFTEN = Stream.concat(Stream.of(PROPERTIES), Stream.of("-Dlacuna.save_seconds=1")).toArray(String[]::new);
@@ -49,7 +60,8 @@ public class RestoredFilterTest
             for (String change : List.of("ADD w int", "DROP w"))
                 cluster.schema(coordinators.get(1), "ALTER TABLE " + TABLE + " " + change);
             second.stop();
-            comesBack();
+            long millis = comesBack();
+            assertTrue("skipped after " + millis + " ms", millis <= MAX_MILLIS);
             assertEquals("everything was on disk", 0, second("sstables_loaded"));
             assertEquals(1, second("filters_restored"));
             assertTrue("the dead are known without a proof", own("dead") >= DELETED);
@@ -77,6 +89,62 @@ public class RestoredFilterTest
             assertTrue("all are read", second("sstables_loaded") > 0);
             isRight(KEYS + 150);
         }
+    }
+
+    /** A million partitions in the long tests; the time counts from the moment at which clients can connect, whatever the others see of the node. */
+    @Test
+    public void aLargeTableIsAnsweredForSoonAfterARestart() throws Exception
+    {
+        Path work = Path.of(System.getProperty("lacuna.work")).resolve("large-" + System.nanoTime());
+        try (Cluster running = new Cluster(work, 2).start(true, PROPERTIES))
+        {
+            cluster = running;
+            second = cluster.nodes.get(1);
+            cluster.nodes.forEach(node -> coordinators.add(cluster.session(node)));
+            create(2);
+            for (int part = 0; part < 4; part++)
+            {
+                insertMany(part * (LARGE / 4), (part + 1) * (LARGE / 4));
+                cluster.flush("k");
+            }
+            cluster.schema(coordinators.get(0), TakingPart.begin(TABLE, "mode=safe learn_every=1 back_off=1"));
+            Cluster.until("it is saved", () -> savedFilters(second) == 1);
+            millisUntilSkipped();
+            // One file, whose first readers saw a part of it.
+            second.compact("k");
+            second.stop();
+            second.start(true, PROPERTIES);
+            cluster.await(second);
+            long millis = millisUntilSkipped();
+            cluster.awaitAll();
+            WithFilters.answersAgain(coordinators.get(1));
+            assertEquals("no SSTable is read", 0, second("sstables_loaded"));
+            assertEquals(1, second("filters_restored"));
+            assertTrue("it has all keys", own("keys") >= LARGE * 98L / 100);
+            assertTrue("skipped after " + millis + " ms", millis <= (IS_LONG ? 1 : PATIENCE) * MAX_MILLIS);
+            for (int p = 0; p < LARGE; p += LARGE / 200)
+                assertEquals("key " + p, 1, at(p % 2, select(p), ConsistencyLevel.ONE));
+        }
+    }
+
+    /** A multiple of {@link #IN_BATCH} each. */
+    private void insertMany(int from, int to)
+    {
+        for (int start = from; start < to; start += IN_BATCH * UNDER_WAY)
+        {
+            List<ResultSetFuture> running = new ArrayList<>();
+            for (int first = start; first < Math.min(to, start + IN_BATCH * UNDER_WAY); first += IN_BATCH)
+                running.add(coordinators.get(0).executeAsync(batch(first)));
+            running.forEach(ResultSetFuture::getUninterruptibly);
+        }
+    }
+
+    private static Statement batch(int first)
+    {
+        StringBuilder cql = new StringBuilder("BEGIN UNLOGGED BATCH");
+        for (int p = first; p < first + IN_BATCH; p++)
+            cql.append(" INSERT INTO ").append(TABLE).append(" (p, c, v) VALUES (").append(p).append(", 1, 1);");
+        return new SimpleStatement(cql + " APPLY BATCH").setConsistencyLevel(ConsistencyLevel.ALL);
     }
 
     /** Of two tables with new rows, one is saved at the stop, whichever comes first. */
@@ -168,10 +236,14 @@ public class RestoredFilterTest
             assertEquals(3, WithFilters.counter(own, "sstables_loaded"));
             // In no SSTable and in no file.
             insert(150, KEYS);
+            WithFilters.set(own, Flaw.BUILDS_DO_NOT_BEGIN, true);
             cluster.schema(own, TakingPart.begin(TABLE, OPTIONS.replace("back_off=1", "back_off=2")));
+            Cluster.until("its build stands still", () -> WithFilters.isAwaited(own, Flaw.BUILDS_DO_NOT_BEGIN));
+            node.compact("k");
+            WithFilters.set(own, Flaw.BUILDS_DO_NOT_BEGIN, false);
             Cluster.until("keys are skipped again", () -> WithFilters.isCounted(own, "reads_skipped", TABLE, 1_000_000));
             assertEquals(1, WithFilters.counter(own, "filters_restored"));
-            assertTrue("what came since", WithFilters.counter(own, "sstables_loaded") <= 4);
+            assertEquals("what came since, and nothing that was made of what the file names", 3 + 1, WithFilters.counter(own, "sstables_loaded"));
             areThere();
             long before = WithFilters.counter(own, "sstables_loaded");
             cluster.schema(own, TakingPart.begin(TABLE, OPTIONS + " rate=0.02"));
@@ -242,7 +314,7 @@ public class RestoredFilterTest
     @Test
     public void rowWhoseDeletionWasLostIsNotDenied() throws Exception
     {
-        Assume.assumeTrue("a long test", Integer.getInteger("lacuna.checks", 0) > 0);
+        Assume.assumeTrue("a long test", IS_LONG);
         Path work = Path.of(System.getProperty("lacuna.work")).resolve("lost-deletion-" + System.nanoTime());
         try (Cluster running = new Cluster(work, 1, CommitLog.LOST).start(true, OFTEN))
         {
@@ -312,18 +384,26 @@ public class RestoredFilterTest
             }
     }
 
-    private void comesBack() throws Exception
+    /** How many milliseconds after it answers reads of its keys are skipped. */
+    private long comesBack() throws Exception
     {
         second.start(true, PROPERTIES);
         cluster.awaitAll();
         WithFilters.answersAgain(coordinators.get(1));
+        return millisUntilSkipped();
+    }
+
+    private long millisUntilSkipped() throws InterruptedException
+    {
         long start = System.nanoTime();
         for (int attempt = 0; !WithFilters.isCounted(coordinators.get(0), "reads_skipped", TABLE, 1_000_000 + attempt); attempt++)
         {
             assertTrue("never skipped", attempt < 2_400);
             Thread.sleep(50);
         }
-        System.out.printf("restored: absent keys are skipped %d ms after the node answers%n", (System.nanoTime() - start) / 1_000_000);
+        long millis = (System.nanoTime() - start) / 1_000_000;
+        System.out.printf("restored: absent keys are skipped %d ms after the node answers%n", millis);
+        return millis;
     }
 
     /** Every key through every node, at ONE and at ALL: those before {@code end}, but for the deleted ones, and none after. */

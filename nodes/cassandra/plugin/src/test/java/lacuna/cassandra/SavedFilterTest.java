@@ -72,9 +72,9 @@ public class SavedFilterTest
         {
             filter(isWhole).write(folder);
             SavedFilter read = SavedFilter.read(NAME, folder);
-            assertEquals(isWhole, read.isWhole());
-            assertEquals(SSTABLES, read.sstables());
-            assertEquals(ByteBuffer.wrap(new byte[] { 10, 11, 12 }), read.filter());
+            assertEquals(isWhole, read.isWhole);
+            assertEquals(SSTABLES, read.sstables);
+            assertEquals(ByteBuffer.wrap(new byte[] { 10, 11, 12 }), read.filter);
         }
     }
 
@@ -105,7 +105,8 @@ public class SavedFilterTest
         for (SavedFilter.Name other : new SavedFilter.Name[] { new SavedFilter.Name(2, -2, 2, 0.01, 1), new SavedFilter.Name(1, -3, 2, 0.01, 1),
                                                                new SavedFilter.Name(1, -2, 1, 0.01, 1), new SavedFilter.Name(1, -2, 2, 0.02, 1),
                                                                new SavedFilter.Name(1, -2, 2, 0.01, 16) })
-            assertNull(other.toString(), SavedFilter.of(other, file.duplicate().order(ByteOrder.LITTLE_ENDIAN)));
+            assertNull(other.in(folder) + ", rate " + other.rate + ", sample " + other.sample,
+                       SavedFilter.of(other, file.duplicate().order(ByteOrder.LITTLE_ENDIAN)));
         assertNull("no file", SavedFilter.read(new SavedFilter.Name(9, 9, 2, 0.01, 1), folder));
     }
 }

@@ -1,5 +1,7 @@
 package lacuna.cassandra;
 
+import java.util.List;
+
 /** The statements with which a table begins to take part, and ends it. */
 final class TakingPart
 {
@@ -11,9 +13,11 @@ final class TakingPart
         return "ALTER TABLE " + table + " WITH comment = '" + comment(options) + "'";
     }
 
+    /** In mode safe without streams of new keys, unless the options say otherwise: most tests are about what waits, or is skipped at once. */
     static String comment(String options)
     {
-        return "of a test [lacuna " + options + "]";
+        boolean isSafe = List.of(options.split(" ")).contains("mode=safe");
+        return "of a test [lacuna " + options + (isSafe && !options.contains("ingest=") ? " ingest=0" : "") + "]";
     }
 
     static String end(String table)

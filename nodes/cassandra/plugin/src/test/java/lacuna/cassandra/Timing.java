@@ -1,6 +1,7 @@
 package lacuna.cassandra;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
@@ -11,7 +12,7 @@ import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.Statement;
 
-/** Two ways of asking, timed in turns, so that whatever else this machine does meets both. */
+/** Ways of asking, timed in turns, so that whatever else this machine does meets all. */
 final class Timing
 {
     private static final int IN_FLIGHT = 16;
@@ -31,20 +32,24 @@ final class Timing
     /** Medians in microseconds of single requests, one after another, the first of each two by turns. */
     static Both latency(Session through, int requests, IntFunction<Statement> stock, IntFunction<Statement> guarded)
     {
-        double[] first = new double[requests];
-        double[] second = new double[requests];
+        double[] medians = latencies(through, requests, List.of(stock, guarded));
+        return new Both(medians[0], medians[1]);
+    }
+
+    /** The same of any number of ways, each of which begins by turns. */
+    static double[] latencies(Session through, int requests, List<IntFunction<Statement>> ways)
+    {
+        double[][] taken = new double[ways.size()][requests];
         for (int i = -requests / 2; i < requests; i++)
-        {
-            // The first third warms both up.
-            boolean isStockFirst = (i & 1) == 0;
-            double one = micros(through, (isStockFirst ? stock : guarded).apply(i));
-            double other = micros(through, (isStockFirst ? guarded : stock).apply(i));
-            if (i < 0)
-                continue;
-            first[i] = isStockFirst ? one : other;
-            second[i] = isStockFirst ? other : one;
-        }
-        return new Both(median(first), median(second));
+            for (int turn = 0; turn < ways.size(); turn++)
+            {
+                int way = Math.floorMod(i + turn, ways.size());
+                double micros = micros(through, ways.get(way).apply(i));
+                // The first third warms all of them up.
+                if (i >= 0)
+                    taken[way][i] = micros;
+            }
+        return Arrays.stream(taken).mapToDouble(Timing::median).toArray();
     }
 
     private static double micros(Session through, Statement request)

@@ -23,14 +23,19 @@ final class Upkeep
 
     static long hintsKept(Node node)
     {
-        return (Long) node.jmx.attribute(METRICS + "Storage,name=TotalHints", "Count");
+        return counted(node, METRICS + "Storage,name=TotalHints");
     }
 
-    /** Hints that were acknowledged as written; the first one creates the counter. */
+    /** Hints that were acknowledged as written. */
     static long hintsDelivered(Node node)
     {
-        String delivered = METRICS + "HintsService,name=HintsSucceeded";
-        return node.jmx.has(delivered) ? (Long) node.jmx.attribute(delivered, "Count") : 0;
+        return counted(node, METRICS + "HintsService,name=HintsSucceeded");
+    }
+
+    /** What is counted for the first time creates its counter. */
+    private static long counted(Node node, String counter)
+    {
+        return node.jmx.has(counter) ? (Long) node.jmx.attribute(counter, "Count") : 0;
     }
 
     /** Compares a table's replicas in all ranges of the node, and streams what one of them lacks. */

@@ -74,7 +74,7 @@ public class WaterMarksTest
         private static RowPositions positions(TableMetadata metadata, String bucket, String origin)
         {
             BucketWidth width = BucketWidth.of(bucket.endsWith("d") ? "999999999" : bucket, origin);
-            return RowPositions.of(metadata, bucket.endsWith("d") ? new BucketWidth(999_999_999L * 86_400_000L, width.origin(), false) : width);
+            return RowPositions.of(metadata, bucket.endsWith("d") ? new BucketWidth(999_999_999L * 86_400_000L, width.origin, false) : width);
         }
 
         long random(Random random, int near)

@@ -21,7 +21,7 @@ public class WireTest
     public void unknownModesAreAsLost()
     {
         for (int mode = Byte.MIN_VALUE; mode <= Byte.MAX_VALUE; mode++)
-            assertTrue("mode " + mode, Wire.isUnderstood(new byte[] { 1, (byte) mode, 7 }) == (mode >= 0 && mode <= 2));
+            assertTrue("mode " + mode, Wire.isUnderstood(new byte[] { Wire.VERSION, (byte) mode, 7 }) == (mode >= 0 && mode <= 2));
     }
 
     /** Of a table that there is not, so that all that could happen is a failure to read the frame. */
@@ -32,7 +32,7 @@ public class WireTest
         TableMetadata table = TableMetadata.builder("k", "t", TableId.fromUUID(new UUID(1, 2))).addPartitionKeyColumn("p", LongType.instance)
                                            .addClusteringColumn("c", LongType.instance).build();
         Slice slice = Slice.make(table.comparator, 7L);
-        byte[] bytes = Gaps.frame(table, ByteBufferUtil.bytes(5L), slice).bytes();
+        byte[] bytes = Gaps.frame(table, ByteBufferUtil.bytes(5L), slice).bytes;
         assertTrue(Gaps.isOne(bytes) && !Wire.isUnderstood(bytes));
         for (int at = 0; at < 8 * bytes.length; at++)
         {
@@ -46,7 +46,8 @@ public class WireTest
     @Test
     public void otherVersionsAreAsLost()
     {
-        assertFalse(Wire.isUnderstood(new byte[] { 2, 0, 7 }));
-        assertFalse(Wire.isUnderstood(new byte[] { 1 }));
+        for (int version = Byte.MIN_VALUE; version <= Byte.MAX_VALUE; version++)
+            assertTrue("version " + version, Wire.isUnderstood(new byte[] { (byte) version, 0, 7 }) == (version == Wire.VERSION));
+        assertFalse(Wire.isUnderstood(new byte[] { Wire.VERSION }));
     }
 }

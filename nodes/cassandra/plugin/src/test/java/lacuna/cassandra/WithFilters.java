@@ -17,7 +17,6 @@ import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.TypeCodec;
-import com.datastax.driver.core.exceptions.DriverException;
 import org.junit.After;
 import org.junit.BeforeClass;
 
@@ -172,17 +171,7 @@ abstract class WithFilters extends OnOneCluster
     /** After its node came back. */
     static void answersAgain(Session coordinator) throws InterruptedException
     {
-        for (int attempt = 0; attempt < 600; attempt++)
-            try
-            {
-                counter(coordinator, "reads_skipped");
-                return;
-            }
-            catch (DriverException notYet)
-            {
-                Thread.sleep(100);
-            }
-        throw new AssertionError("never answers again");
+        ClusterUnderTest.answersAgain(coordinator);
     }
 
     static void switchEverywhere(Flaw flaw, boolean on)
@@ -192,12 +181,18 @@ abstract class WithFilters extends OnOneCluster
 
     static void set(Session node, Flaw flaw, boolean on)
     {
-        node.execute("UPDATE lacuna_test.flaws SET enabled = " + on + " WHERE name = '" + flaw.shown() + "'");
+        ClusterUnderTest.set(node, flaw, on);
     }
 
     /** Whether a thread of the node stands still. */
     static boolean isAwaited(Session node, Flaw flaw)
     {
-        return node.execute("SELECT awaited FROM lacuna_test.flaws WHERE name = '" + flaw.shown() + "'").one().getBool(0);
+        return standing(node, flaw) > 0;
+    }
+
+    /** How many threads of the node do. */
+    static int standing(Session node, Flaw flaw)
+    {
+        return node.execute("SELECT standing FROM lacuna_test.flaws WHERE name = '" + flaw.shown() + "'").one().getInt(0);
     }
 }
