@@ -65,7 +65,8 @@ pub struct Config {
     pub serve_from: u64,
     /// Whether β follows hit rate, memory and share of writes (`beta` is the initial value).
     pub beta_auto: bool,
-    /// Whether the largest result to cache is measured (`largest_value` stays the limit).
+    /// Whether the largest result to cache is measured (`largest_value` stays the limit): then the driver reports it
+    /// ([`Event::WorthCaching`](crate::Event::WorthCaching)).
     pub learns_size: bool,
     /// Whether the cache server keeps a log of entries, so that the next tenure can begin warm.
     pub keeps_log: bool,

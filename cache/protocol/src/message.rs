@@ -240,6 +240,9 @@ pub enum Event {
         /// Percentage of the cache server's memory in use.
         memory_percent: u8,
     },
+    /// The largest result that is worth caching, in bytes, as the driver has measured
+    /// ([`SizeThreshold`](crate::SizeThreshold)). [`Config::largest_value`](crate::Config::largest_value) stays the limit.
+    WorthCaching(usize),
     /// No reply to this call will come: it times out immediately.
     Lost(CallId),
     /// This call failed, and would fail again: it is not repeated.
@@ -271,6 +274,9 @@ pub enum Action {
     HoldReady(RequestId, Vec<(RangeId, Epoch)>),
     /// The results of `ReadAll`, in the order of its queries.
     ReadAllDone(RequestId, Vec<Value>),
+    /// The next answer to this request is `Retry`, as the owner of another range was not there, was replaced, or has others that
+    /// hold its rows.
+    LedInVain(RequestId),
     /// Answer a read.
     ReadDone(RequestId, ReadOutcome),
     /// Answer a write.

@@ -203,6 +203,10 @@ impl<A: Application> Owner<A> {
         let Some(write) = self.writes.get_mut(&task) else { return };
         write.count_the_last_asked();
         let (request, kind) = (write.request.take(), write.kind.clone());
+        // One that waits for its lease here has not asked another owner yet.
+        if write.step != WriteStep::Waiting {
+            self.actions.extend(request.map(Action::LedInVain));
+        }
         request.into_iter().for_each(|request| self.answer_task(&kind, request, WriteOutcome::Retry));
         self.end_write(task);
     }

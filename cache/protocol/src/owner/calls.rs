@@ -52,7 +52,6 @@ pub(super) struct Pending {
     purpose: Purpose,
     call: Call,
     attempt: u32,
-    sent: u64,
     deadline: u64,
 }
 
@@ -76,7 +75,7 @@ impl<A: Application> Owner<A> {
             Call::Peer(range, me, call) => Action::Peer(id, range, me, call),
         });
         let deadline = self.now + self.config.call_timeout;
-        self.calls.insert(id, Pending { purpose, call, attempt, sent: self.now, deadline });
+        self.calls.insert(id, Pending { purpose, call, attempt, deadline });
     }
 
     pub(super) fn cache_answered(&mut self, id: CallId, reply: CacheReply) {
@@ -92,7 +91,9 @@ impl<A: Application> Owner<A> {
                 self.go_on_starting();
             }
             Purpose::Read(task) => {
-                self.learn_size(&pending.call, &reply, pending.sent);
+                if let (Call::Cache(CacheCall::Lookup(..)), CacheReply::Found(_)) = (&pending.call, &reply) {
+                    self.auto_beta.was_read(true);
+                }
                 self.read_cache_answered(task, reply);
             }
             Purpose::Part(task, _) => self.part_installed(task, &reply),
@@ -127,10 +128,7 @@ impl<A: Application> Owner<A> {
         }
         match (pending.purpose, reply) {
             (Purpose::Start, reply) => self.start_store_answered(reply),
-            (Purpose::Read(task), StoreReply::Rows(rows)) => {
-                self.sizes.stored(rows.value.as_bytes().len(), self.now - pending.sent);
-                self.read_rows(task, rows);
-            }
+            (Purpose::Read(task), StoreReply::Rows(rows)) => self.read_rows(task, rows),
             (Purpose::Part(task, part), StoreReply::Rows(rows)) => self.part_rows(task, part, rows),
             (Purpose::Write(task), StoreReply::Rows(rows)) => self.read_across_done(task, rows),
             (Purpose::Write(task), StoreReply::Refused { retry: true, .. })

@@ -30,6 +30,7 @@ impl<A: Application> Owner<A> {
             Event::PeerReply(call, reply) => self.peer_answered(call, reply),
             Event::Table(table) => self.take_table(table),
             Event::Load { hits, memory_percent } => self.auto_beta.was_told(hits, memory_percent),
+            Event::WorthCaching(bytes) => self.largest_worth = bytes,
             Event::Cache(call, reply) => self.cache_answered(call, reply),
             Event::Store(call, reply) => self.store_answered(call, reply),
             Event::Log(call, reply) => self.log_answered(call, reply),

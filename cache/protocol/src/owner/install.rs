@@ -2,7 +2,7 @@
 
 use super::calls::{Call, Purpose};
 use super::{Owner, TaskId};
-use crate::call::{CacheCall, CacheReply};
+use crate::call::CacheCall;
 use crate::config::{Application, Flaw};
 use crate::interval::Interval;
 use crate::message::{Session, Value};
@@ -39,17 +39,7 @@ impl<A: Application> Owner<A> {
     }
 
     pub(super) fn is_small_enough(&self, value: &Value) -> bool {
-        let bytes = value.as_bytes().len();
-        let is_learned = self.config.learns_size;
-        bytes <= self.config.largest_value && (!is_learned || bytes <= self.sizes.largest())
-    }
-
-    /// Learns from a lookup that found a value how long values of its size take.
-    pub(super) fn learn_size(&mut self, call: &Call, reply: &CacheReply, sent: u64) {
-        if let (Call::Cache(CacheCall::Lookup(..)), CacheReply::Found(value)) = (call, reply) {
-            self.sizes.found(value.as_bytes().len(), self.now - sent);
-            self.auto_beta.was_read(true);
-        }
+        value.as_bytes().len() <= self.config.largest_value.min(self.largest_worth)
     }
 
     pub(super) fn is_worth_caching(

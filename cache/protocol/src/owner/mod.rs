@@ -64,7 +64,6 @@ use crate::message::{Action, CallId, Epoch, Event, ReadOutcome, RequestId, Sessi
 use crate::predicate_index::PredicateIndex;
 use crate::query::{Query, Touched};
 use crate::range_key::RangeKey;
-use crate::size_threshold::SizeThreshold;
 
 use admission::Admission;
 use apply::Applying;
@@ -118,7 +117,8 @@ pub struct Owner<A> {
     entry_log: EntryLog,
     eviction: Eviction,
     auto_beta: AutoBeta,
-    sizes: SizeThreshold,
+    /// The largest result that is worth caching, as far as the driver has measured.
+    largest_worth: usize,
     load: LoadMeter,
     actions: Vec<Action>,
 }
@@ -175,7 +175,7 @@ impl<A: Application> Owner<A> {
             entry_log: EntryLog::new(),
             eviction: Eviction::default(),
             auto_beta: AutoBeta::new(config.beta),
-            sizes: SizeThreshold::new(),
+            largest_worth: usize::MAX,
             load: LoadMeter::new(),
             actions: Vec::new(),
             config,

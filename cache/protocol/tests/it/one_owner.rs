@@ -59,6 +59,8 @@ pub(crate) struct OneOwner {
     pub(crate) reads: BTreeMap<u64, ReadOutcome>,
     pub(crate) writes: BTreeMap<u64, WriteOutcome>,
     pub(crate) durable: Vec<RequestId>,
+    /// Requests that the owner of another range did not let in.
+    pub(crate) led_in_vain: Vec<u64>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) ending: Option<Ending>,
     /// What it said to owners of other ranges.
@@ -113,6 +115,7 @@ impl OneOwner {
             reads,
             writes,
             durable: Vec::new(),
+            led_in_vain: Vec::new(),
             notices: Vec::new(),
             ending: None,
             to_peers: Vec::new(),
@@ -191,6 +194,7 @@ impl OneOwner {
             Action::Redirect(request, table) => return drop(self.redirects.insert(request.0, table)),
             Action::ReadAllDone(request, values) => return drop(self.unions.insert(request.0, values)),
             Action::HoldReady(request, held) => return self.holds_ready.push((request, held)),
+            Action::LedInVain(request) => return self.led_in_vain.push(request.0),
             Action::ReadDone(request, outcome) => return drop(self.reads.insert(request.0, outcome)),
             Action::WriteDone(request, outcome) => {
                 self.writes.insert(request.0, outcome);

@@ -279,6 +279,22 @@ fn a_full_cache_stops_installing_for_a_while() {
     assert_eq!(servers.calls["install"], 3);
 }
 
+#[test]
+fn results_that_are_not_worth_caching_are_not_installed() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let (four, eight) = (query(), Query::all(0, closed(0, 7)));
+    let cached = |servers: &Servers| [&four, &eight].map(|query| servers.hit(Epoch(1), query).is_some());
+    owner.tell(&mut servers, Event::WorthCaching(8 + 4 * 24));
+    for query in [&four, &eight] {
+        owner.read(&mut servers, query);
+    }
+    assert_eq!(cached(&servers), [true, false]);
+    owner.tell(&mut servers, Event::WorthCaching(usize::MAX));
+    owner.read(&mut servers, &eight);
+    assert_eq!(cached(&servers), [true, true]);
+}
+
 /// Two readers of one query, the second of which installs; then the first hears that the server has no room, which a server
 /// says before it looks whose lease it is.
 #[test]

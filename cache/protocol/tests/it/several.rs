@@ -133,6 +133,7 @@ fn an_unreachable_peer_leaves_nothing_behind() {
         low.wait(&mut servers, 2_000);
     }
     assert_eq!((low.writes[&write], low.ending), (WriteOutcome::Retry, None));
+    assert_eq!(low.led_in_vain, [write], "it did not wait for rows of its own");
     assert!(low.machine.is_idle() && servers.store.rows[&3].version == 4);
 }
 
@@ -147,6 +148,7 @@ fn a_request_that_waits_too_long_is_sent_away() {
     let read = owner.ask(&mut servers, &Query::all(0, closed(3, 3)));
     owner.wait(&mut servers, 500);
     assert_eq!(owner.writes[&second], WriteOutcome::Retry);
+    assert!(owner.led_in_vain.is_empty(), "it waited for rows");
     assert!(owner.reads.contains_key(&read) && owner.value(read).is_none());
     owner.let_go(&mut servers);
     assert_eq!(servers.store.rows[&3].version, 100);

@@ -4,9 +4,11 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use crate::owner::WriteError;
+use crate::owner::slow::Begun;
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{RangeId, RangeTable, Touched};
 use tokio::time::Instant;
+use tracing::{debug, info};
 
 use crate::cluster::ask::{Answered, Asking, Redirected};
 use crate::cluster::client::Client;
@@ -43,6 +45,26 @@ impl Client {
     /// # Errors
     /// The last error; `NotDone` if there is no time left for another try.
     pub(crate) async fn travel<T, F>(
+        &self,
+        touched: &[Touched],
+        ask: impl Fn(Arc<Link>, Asking) -> F,
+    ) -> Result<T, WriteError>
+    where
+        F: Future<Output = Result<Answered<T>, WriteError>>,
+    {
+        let begun = Begun::now();
+        let travelled = self.travel_on(touched, ask).await;
+        if let Some(took_ms) = begun.slow_ms() {
+            let is_answered = travelled.is_ok();
+            info!(
+                collection = self.inner.links.collection(),
+                took_ms, is_answered, "a request has taken long"
+            );
+        }
+        travelled
+    }
+
+    async fn travel_on<T, F>(
         &self,
         touched: &[Touched],
         ask: impl Fn(Arc<Link>, Asking) -> F,
@@ -126,6 +148,7 @@ impl Client {
     fn follow(&self, journey: &mut Journey, touched: &[Touched], to: Redirected) {
         self.inner.tally.redirect();
         journey.redirects += 1;
+        debug!(range = to.range.0, address = to.address, "the owner of a range is another dendrite");
         if let Some(table) = to.table {
             let mut known = self.inner.table.write().unwrap_or_else(PoisonError::into_inner);
             if known.version() < table.version() {
@@ -141,6 +164,8 @@ impl Client {
     async fn pause_before_next(&self, journey: &mut Journey, why: Error) -> Result<()> {
         self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&journey.range);
         journey.tries += 1;
+        // What the dendrite says may come from the database, and hold values of rows.
+        debug!(range = journey.range.0, tries = journey.tries, why = ?why.kind(), "a request was not executed");
         if Instant::now() >= journey.until {
             return Err(why);
         }

@@ -16,6 +16,7 @@ use lacuna_cache_protocol::RangeTable;
 use lacuna_cache_protocol::{Error, Result};
 use tokio::io::AsyncRead;
 use tokio::sync::{Semaphore, mpsc, oneshot};
+use tracing::debug;
 
 use crate::cluster::hello::{Calling, HELLO, Introduction, PROOF, Role, goodbye};
 use crate::cluster::message::Message;
@@ -107,7 +108,7 @@ impl Link {
         let waiting = Arc::new(Mutex::new(Some(BTreeMap::new())));
         tokio::spawn(Outgoing::new(write, sealer).run(from));
         let heard = Arc::<AtomicU64>::default();
-        tokio::spawn(listen(incoming, waiting.clone(), heard.clone()));
+        tokio::spawn(listen(incoming, waiting.clone(), heard.clone(), address.to_owned()));
         let slots = Semaphore::new(usize::try_from(in_flight).unwrap_or(1).clamp(1, 1 << 16));
         let (next_ticket, is_silent) = (AtomicU64::new(1), AtomicBool::new(false));
         Ok(Self { out, waiting, next_ticket, heard, is_silent, slots, table: Arc::new(table) })
@@ -147,8 +148,12 @@ impl Link {
     ) -> Result<Message> {
         let heard = self.heard.load(Ordering::Relaxed);
         tokio::time::timeout(within, asked).await.unwrap_or_else(|_| {
-            if within >= SILENCE && self.heard.load(Ordering::Relaxed) == heard {
-                self.is_silent.store(true, Ordering::Relaxed);
+            if within >= SILENCE
+                && self.heard.load(Ordering::Relaxed) == heard
+                && !self.is_silent.swap(true, Ordering::Relaxed)
+            {
+                let waited_ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+                debug!(waited_ms, "a dendrite is silent: its connection is not used any more");
             }
             Err(Error::unavailable("no answer in time"))
         })
@@ -184,6 +189,7 @@ async fn listen(
     mut incoming: Incoming<impl AsyncRead + Unpin>,
     waiting: Arc<Waiting>,
     heard: Arc<AtomicU64>,
+    address: String,
 ) {
     while let Ok(message) = incoming.message().await {
         heard.fetch_add(1, Ordering::Relaxed);
@@ -196,4 +202,5 @@ async fn listen(
         }
     }
     drop(waiting.lock().unwrap_or_else(PoisonError::into_inner).take());
+    debug!(address, "the connection to a dendrite has ended");
 }

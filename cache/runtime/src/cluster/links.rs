@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::time::Instant;
+use tracing::debug;
 
 use crate::cluster::hello::Role;
 use crate::cluster::link::Link;
@@ -59,6 +60,10 @@ impl Links {
         Self { network, secret, collection, marks: OnceLock::new(), places: Mutex::default() }
     }
 
+    pub(crate) fn collection(&self) -> &str {
+        &self.collection
+    }
+
     /// From now on dendrites with other marks are refused. They are registered once.
     pub(crate) fn register(&self, marks: &[u64]) {
         self.marks.get_or_init(|| marks.to_vec());
@@ -90,11 +95,13 @@ impl Links {
         let dialled = self.network.dial(address, &self.secret, (role, &self.collection)).await;
         match dialled.and_then(|link| self.check(link, address)) {
             Ok(link) => {
+                debug!(address, ?role, collection = self.collection, "connected to a dendrite");
                 let link = Arc::new(link);
                 (place.link, place.failed) = (Some(link.clone()), None);
                 Ok(link)
             }
             Err(why) => {
+                debug!(address, ?role, %why, "no connection to a dendrite");
                 let again = Error::new(why.kind(), why.to_string());
                 (place.link, place.failed) = (None, Some((Instant::now(), why)));
                 Err(again)

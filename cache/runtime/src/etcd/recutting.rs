@@ -12,6 +12,7 @@
 
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Epoch, RangeId, RangeLoad, RangeTable, Recut};
+use tracing::info;
 
 use crate::etcd::coordinator::Inner;
 use crate::etcd::http::Failed;
@@ -32,7 +33,21 @@ pub(crate) async fn wish(inner: &Inner, map: &Map, wish: &Recut) -> Result<bool>
     let (lease, _) = grant(&session.cluster, WISH_S).await?;
     let change = Change::below(&session.prefix).if_same(WISH, &map.seen).if_same(TABLE, &map.seen);
     let change = change.put_with(WISH, write_wish(wish).as_bytes(), lease);
-    change.commit(&session.cluster).await.map_err(Failed::into_error)
+    let is_wished = change.commit(&session.cluster).await.map_err(Failed::into_error)?;
+    match wish {
+        Recut::Split(range, ..) if is_wished => {
+            info!(range = range.0, "a range with much load is to be cut: its owner leaves it");
+        }
+        Recut::Merge(lower, upper) if is_wished => {
+            info!(
+                lower = lower.0,
+                upper = upper.0,
+                "ranges with little load are to be joined: their owners leave them"
+            );
+        }
+        _ => {}
+    }
+    Ok(is_wished)
 }
 
 /// The table after the wish.

@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use lacuna_cache_protocol::ports::CacheServer;
-use lacuna_cache_protocol::{Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall};
+use lacuna_cache_protocol::ports::{Answer, CacheServer};
+use lacuna_cache_protocol::{
+    Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall, StoreReply,
+};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use crate::owner::counters::count;
 use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
@@ -58,10 +61,11 @@ impl OwnerHandle {
             };
         }
         let handle = self.clone();
-        tokio::spawn(async move {
+        let answered = async move {
             let (event, why) = outcome.await;
             drop(handle.commands.send(OwnerCommand::Answered { epoch, event, why }));
-        });
+        };
+        tokio::spawn(answered.in_current_span());
         None
     }
 
@@ -101,8 +105,12 @@ impl OwnerHandle {
     async fn outcome_of_store(&self, call: CallId, epoch: Epoch, what: StoreCall) -> CallOutcome {
         let is_query = matches!(what, StoreCall::Query(_));
         count(if is_query { &self.counters.store_queries } else { &self.counters.store_writes });
-        let about = what.clone();
-        let (event, error) = match self.servers.store.call(self.range, epoch, what).await {
+        let (about, begun) = (what.clone(), self.sizes.query_begins());
+        let called = self.servers.store.call(self.range, epoch, what).await;
+        if let (Some(begun), Ok(Answer { reply: StoreReply::Rows(rows), .. })) = (begun, &called) {
+            self.sizes.stored(rows.value.as_bytes().len(), begun.elapsed());
+        }
+        let (event, error) = match called {
             Ok(answer) => (Event::Store(call, answer.reply), answer.why),
             // The database refuses the query, as it would again.
             Err(error) if is_query && error.kind() == ErrorKind::InvalidInput => {

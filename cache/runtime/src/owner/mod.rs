@@ -8,14 +8,16 @@
 //! next tenure when one ends |
 //! | `carry.rs`, `servers.rs` | carries calls to servers and replies back |
 //! | `route.rs`, `sample.rs` | where hits are looked up, and which of them are verified |
+//! | `measured_sizes.rs` | which results are too large to be worth caching |
 //! | `open_lease.rs`, `alarm.rs` | a lease that a caller holds; how owners learn of foreign writes past the cache |
-//! | `counters.rs`, `error.rs` | counters; how a write can fail |
+//! | `counters.rs`, `slow.rs`, `error.rs` | counters; requests that take long; how a write can fail |
 
 pub(crate) mod alarm;
 pub(crate) mod carry;
 pub(crate) mod counters;
 pub(crate) mod error;
 pub(crate) mod gauges;
+pub(crate) mod measured_sizes;
 pub(crate) mod open_lease;
 pub(crate) mod owner_handle;
 pub(crate) mod owner_task;
@@ -24,6 +26,7 @@ pub(crate) mod requests;
 pub(crate) mod route;
 pub(crate) mod sample;
 pub(crate) mod servers;
+pub(crate) mod slow;
 
 pub use alarm::Alarm;
 pub use counters::Counts;

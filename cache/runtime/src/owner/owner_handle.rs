@@ -12,15 +12,18 @@ use lacuna_cache_protocol::{
 };
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tracing::info;
 
 use crate::owner::carry::FailureCause;
 use crate::owner::counters::{Counters, count};
 use crate::owner::error::{cache_stopped, no_owner};
 use crate::owner::gauges::Gauges;
+use crate::owner::measured_sizes::MeasuredSizes;
 use crate::owner::open_lease::OpenLease;
 use crate::owner::route::{Route, RouteCell};
 use crate::owner::sample::Sample;
 use crate::owner::servers::Servers;
+use crate::owner::slow::Begun;
 
 /// An answer of an owner task.
 #[derive(Debug)]
@@ -92,6 +95,20 @@ pub(crate) enum OwnerCommand {
     Stop(Option<oneshot::Sender<Result<()>>>),
 }
 
+impl OwnerCommand {
+    /// The kind of a request, for a person.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Read(..) => "read",
+            Self::Verify(..) => "verify",
+            Self::Write(..) => "write",
+            Self::ReadAll(..) => "read of several results",
+            Self::Hold(..) => "lease",
+            _ => "other",
+        }
+    }
+}
+
 /// Finds the owners of other ranges.
 pub(crate) trait Peers: Debug + Send + Sync {
     fn call(&self, range: RangeId, peer: PeerId, call: CallId, what: PeerCall) -> Reply<'_, PeerReply>;
@@ -148,6 +165,7 @@ pub(crate) struct OwnerHandle {
     pub(crate) gauges: Gauges,
     /// Hits to be compared with the store.
     pub(crate) verified: Arc<Sample>,
+    pub(crate) sizes: MeasuredSizes,
     pub(crate) commands: mpsc::UnboundedSender<OwnerCommand>,
     pub(crate) notices: broadcast::Sender<Notice>,
 }
@@ -191,9 +209,14 @@ impl OwnerHandle {
     /// (P11). One that only the store can settle is a miss: the owner drops it.
     async fn whole(&self, route: &Route, query: &Query) -> Option<Value> {
         count(&self.counters.cache_calls);
+        let begun = self.sizes.lookup_begins();
         let seen = route.cache.get(self.range, route.epoch, query).await;
-        let seen = seen.ok()?.filter(|seen| seen.fence == route.epoch)?;
-        self.application.settle(query, &seen.value?)
+        let value = seen.ok()?.filter(|seen| seen.fence == route.epoch)?.value?;
+        let settled = self.application.settle(query, &value)?;
+        if let Some(begun) = begun {
+            self.sizes.found(value.as_bytes().len(), begun.elapsed());
+        }
+        Some(settled)
     }
 
     /// The same for a result that is put together from entries. A write that changes several of them changes or hides
@@ -245,12 +268,24 @@ impl OwnerHandle {
         self.say(OwnerCommand::Hold(held, lasts_ms, reply), answer, within).await
     }
 
-    async fn say<T>(&self, heard: OwnerCommand, answer: oneshot::Receiver<T>, within: Duration) -> Result<T> {
+    async fn say<T>(
+        &self,
+        heard: OwnerCommand,
+        answer: oneshot::Receiver<OwnerReply<T>>,
+        within: Duration,
+    ) -> Result<OwnerReply<T>> {
+        let (begun, request) = (Begun::now(), heard.name());
         self.commands.send(heard).map_err(|_| cache_stopped())?;
-        match tokio::time::timeout(within, answer).await {
+        let answered = match tokio::time::timeout(within, answer).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(_)) => Err(cache_stopped()),
             Err(_) => Err(no_owner()),
+        };
+        if let Some(took_ms) = begun.slow_ms() {
+            // What the database says may hold values of rows.
+            let why = answered.as_ref().map_or_else(Some, |answer| answer.why.as_ref()).map(Error::kind);
+            info!(range = self.range.0, request, took_ms, ?why, "a request has taken long");
         }
+        answered
     }
 }

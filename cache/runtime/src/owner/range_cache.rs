@@ -9,11 +9,13 @@ use lacuna_cache_protocol::{
 };
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tracing::{Instrument as _, info_span};
 
 use crate::owner::alarm::Alarm;
 use crate::owner::counters::{Counts, count};
 use crate::owner::error::{WriteError, cache_stopped, no_owner};
 use crate::owner::gauges::{Gauges, RangeGauges};
+use crate::owner::measured_sizes::MeasuredSizes;
 use crate::owner::open_lease::OpenLease;
 use crate::owner::owner_handle::{Hit, NoPeers, OwnerCommand, OwnerHandle};
 use crate::owner::owner_task::{Claims, OwnerTask};
@@ -85,12 +87,12 @@ impl RangeCache {
             untold,
             gauges: Gauges::default(),
             verified,
+            sizes: MeasuredSizes::new(config.learns_size),
             commands,
             notices,
         });
-        tokio::spawn(
-            OwnerTask::new(owner.clone(), inbox, config, application, Claims::Always, begins_cold).run(),
-        );
+        let task = OwnerTask::new(owner.clone(), inbox, config, application, Claims::Always, begins_cold);
+        tokio::spawn(task.run().instrument(info_span!("range", range = range.0)));
         Self { handle: Arc::new(Handle(owner)), domain_count, patience: PATIENCE }
     }
 

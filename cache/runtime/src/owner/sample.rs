@@ -19,6 +19,11 @@ impl Sample {
         self.percent.store(percent.min(100).into(), Ordering::Relaxed);
     }
 
+    /// Whether there is a share at all.
+    pub(crate) fn takes_any(&self) -> bool {
+        self.percent.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether the next one is in the share.
     pub(crate) fn takes_next(&self) -> bool {
         let percent = self.percent.load(Ordering::Relaxed);

@@ -11,9 +11,10 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, Result};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Cmd, RedisError, Value};
+use redis::{AsyncConnectionConfig, Client, Cmd, ConnectionAddr, RedisError, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
+use tracing::debug;
 
 #[cfg(feature = "tls")]
 use crate::redis::tls::RedisTls;
@@ -82,8 +83,9 @@ impl Connection {
         self.open.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set_open(&self, link: Option<Link>) {
-        *self.open.write().unwrap_or_else(PoisonError::into_inner) = link;
+    /// Returns the connection before it.
+    fn set_open(&self, link: Option<Link>) -> Option<Link> {
+        std::mem::replace(&mut *self.open.write().unwrap_or_else(PoisonError::into_inner), link)
     }
 
     /// The open connection, or a new one.
@@ -117,8 +119,9 @@ impl Connection {
             connected.map_err(|error| unavailable(&error))?
         };
         let server = identified(connection.clone()).await?;
+        debug!(server = %self.address(), "connected to a Redis server");
         let link = Link { to: connection, server };
-        self.set_open(Some(link.clone()));
+        drop(self.set_open(Some(link.clone())));
         Ok(link)
     }
 
@@ -165,7 +168,7 @@ impl Connection {
     pub(crate) async fn hit(&self, mut link: Link, command: &Cmd) -> Result<Value> {
         let answered = link.to.send_packed_command(command).await.and_then(Value::extract_error);
         answered.map_err(|error| {
-            self.give_up_if(is_broken(&error) && !error.is_timeout());
+            self.give_up_if(is_broken(&error) && !error.is_timeout(), &error);
             unavailable(&error)
         })
     }
@@ -187,7 +190,7 @@ impl Connection {
                 Ok(Answer::Full)
             }
             Err(error) => {
-                self.give_up_if(is_broken(&error));
+                self.give_up_if(is_broken(&error), &error);
                 Err(unavailable(&error))
             }
         }
@@ -198,10 +201,16 @@ impl Connection {
         Error::unavailable(format!("a Redis server did not accept a connection in time{also}"))
     }
 
-    fn give_up_if(&self, is_broken: bool) {
-        if is_broken {
-            self.set_open(None);
+    fn give_up_if(&self, is_broken: bool, why: &RedisError) {
+        // Other callers find out, too.
+        if is_broken && self.set_open(None).is_some() {
+            debug!(server = %self.address(), %why, "the connection to a Redis server was given up");
         }
+    }
+
+    /// Where the server is, without the user and password of its URL.
+    fn address(&self) -> &ConnectionAddr {
+        self.client.get_connection_info().addr()
     }
 }
 

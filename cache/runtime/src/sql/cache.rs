@@ -9,6 +9,7 @@ use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, LogServer};
 use lacuna_cache_protocol::{Config, Policy, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::OnceCell;
+use tracing::info_span;
 
 use crate::owner::requests::request_timeout_ms;
 use crate::sql::application::TableRows;
@@ -235,8 +236,9 @@ impl Cache {
             let config = Config { keeps_log: self.options.keeps_log(), ..self.config(&schema) };
             // A watchdog did not see what was written before it began.
             let begins_cold = family.is_some();
-            let cache =
-                RangeCache::begin(servers, range, config, TableRows::new(schema.clone()), begins_cold);
+            let rows = TableRows::new(schema.clone());
+            let span = info_span!("table", table = schema.table.as_str());
+            let cache = span.in_scope(|| RangeCache::begin(servers, range, config, rows, begins_cold));
             let cache = cache.with_patience(self.options.patience);
             let cache = cache.with_verified_hits(self.options.verified_percent);
             tables.whole.push(cache.clone());

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
-use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
+use lacuna_cache_protocol::{Epoch, RangeId, StoreCall, StoreReply};
+use lacuna_cache_protocol::{ErrorKind, Result};
 
 use crate::sql::database::{Database, Failure, FailureKind, Later, Transaction, in_time};
 use crate::sql::fenced::{FencedTable, GuardedStore, range_of};
@@ -58,6 +58,21 @@ pub(crate) struct CutTable {
 
 impl CutTable {
     async fn run(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Result<Answer> {
+        let is_write = matches!(call, StoreCall::Write(_) | StoreCall::WriteAcross(..));
+        match self.numbered(range, call).await {
+            Ok((row, call)) => self.table.call(row, epoch, call).await,
+            // Nothing was sent, so that the write has certainly changed nothing.
+            Err(error) if is_write => {
+                // A missing right is no less missing later.
+                let retry = error.kind() != ErrorKind::InvalidInput;
+                Ok(Answer { reply: StoreReply::Refused { lsn: None, retry }, why: Some(error) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The row of a range, and the call with those of all others that it names.
+    async fn numbered(&self, range: RangeId, call: StoreCall) -> Result<(RangeId, StoreCall)> {
         let call = match call {
             StoreCall::WriteAcross(command, others) => {
                 let mut rows = Vec::new();
@@ -68,7 +83,7 @@ impl CutTable {
             }
             call => call,
         };
-        self.table.call(self.numbers.row(range).await?, epoch, call).await
+        Ok((self.numbers.row(range).await?, call))
     }
 }
 

@@ -115,8 +115,9 @@ impl Options {
         self
     }
 
-    /// Lets each range measure which results are too large to be worth caching: those whose lookups take as long
-    /// as their queries. By default, everything up to 1 MiB is cached.
+    /// Lets each range measure which results are too large to be worth caching: those whose lookups take longer than
+    /// their queries. This saves memory, hardly time: a result that is not cached is mostly looked up before it is queried, too.
+    /// By default, everything up to 1 MiB is cached.
     #[must_use]
     pub const fn with_measured_sizes(mut self) -> Self {
         self.measures_sizes = true;

@@ -7,6 +7,7 @@ use crate::{Requests, Servers};
 use lacuna_cache_protocol::ports::{Coordinator, DataStore};
 use lacuna_cache_protocol::{Config, Cut, RangeTable};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use tracing::{Instrument as _, info_span};
 
 use crate::sql::application::TableRows;
 use crate::sql::cache::Cache;
@@ -159,7 +160,9 @@ impl Cache {
             keeps_log: true,
             ..self.config(&schema)
         };
-        let dendrite = Dendrite::start(servers, membership, config, TableRows::new(schema.clone())).await?;
+        let span = info_span!("table", table = schema.table.as_str());
+        let started = Dendrite::start(servers, membership, config, TableRows::new(schema.clone()));
+        let dendrite = started.instrument(span).await?;
         self.watch(&schema, family, dendrite.alarm());
         Ok(dendrite.with_patience(self.options.patience).with_verified_hits(self.options.verified_percent))
     }

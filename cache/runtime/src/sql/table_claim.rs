@@ -32,6 +32,8 @@ const CLAIMS: u32 = 10;
 pub struct TableClaims {
     database: Arc<dyn Database>,
     whole: WholeTables,
+    /// The number by which leases name this process.
+    holder: i64,
     is_shared: bool,
 }
 
@@ -52,7 +54,7 @@ impl TableClaims {
     /// `InvalidInput` for a URL that is no database server of this build, `Unavailable` if it does not answer or the
     /// tables are missing and may not be made.
     pub async fn open(url: &str) -> Result<Self> {
-        Self::open_as(url, false).await
+        Self::open_as(url, false, None).await
     }
 
     /// The same for claims that all share who open them so. Each must find out what the others write.
@@ -60,10 +62,19 @@ impl TableClaims {
     /// # Errors
     /// As [`TableClaims::open`].
     pub async fn open_shared(url: &str) -> Result<Self> {
-        Self::open_as(url, true).await
+        Self::open_as(url, true, None).await
     }
 
-    async fn open_as(url: &str, is_shared: bool) -> Result<Self> {
+    /// The same process at another server, which is a copy of this one: of what it has claimed here it [claims](Self::claim) there at
+    /// once what has come there.
+    ///
+    /// # Errors
+    /// As [`TableClaims::open`].
+    pub async fn open_again(&self, url: &str) -> Result<Self> {
+        Self::open_as(url, self.is_shared, Some(self.holder)).await
+    }
+
+    async fn open_as(url: &str, is_shared: bool, holder: Option<i64>) -> Result<Self> {
         let database = open_alone(url).await?;
         prepare(&*database).await?;
         let clock = Arc::new(SteadyClock::new());
@@ -72,8 +83,13 @@ impl TableClaims {
         } else {
             TableLease::new(database.clone(), clock, 1).await?
         };
+        let lease = match holder {
+            Some(holder) => lease.of_holder(holder),
+            None => lease,
+        };
+        let holder = lease.holder();
         let whole = WholeTables::new(database.clone(), lease);
-        Ok(Self { database, whole, is_shared })
+        Ok(Self { database, whole, holder, is_shared })
     }
 
     /// Takes the right to cache a table. After a process that did not stop in order this waits until its lease is over; after those
@@ -124,6 +140,17 @@ impl TableClaims {
     /// Those of the database.
     pub async fn rows(&self, statement: &Statement) -> Result<Vec<Vec<SqlValue>>> {
         self.database.query(statement).await.map_err(|failure| failure.error)
+    }
+
+    /// The rows of a query at the database at `url`, over a connection of its own, and makes no tables.
+    ///
+    /// # Errors
+    /// As [`TableClaims::open`], and those of the query.
+    pub async fn ask(url: &str, statement: &Statement) -> Result<Vec<Vec<SqlValue>>> {
+        let database = open_alone(url).await?;
+        let rows = database.query(statement).await.map_err(|failure| failure.error);
+        database.close().await;
+        rows
     }
 
     /// Runs SQL of any number of statements at the database at `url`, and makes no tables.

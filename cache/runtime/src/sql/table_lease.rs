@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lacuna_cache_protocol::ports::{Clock, Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
+use tracing::debug;
 
 use crate::sql::database::{Database, Failure, Table, in_time};
 use crate::sql::own_tables::ensure;
@@ -80,6 +81,11 @@ impl TableLease {
         Ok(Self { holder: SHARED, ..Self::new(database, clock, 1).await? })
     }
 
+    /// The same for the process of this number.
+    pub(crate) fn of_holder(self, holder: i64) -> Self {
+        Self { holder, ..self }
+    }
+
     /// Whether other processes may hold what this one holds.
     pub(crate) const fn is_shared(&self) -> bool {
         self.holder == SHARED
@@ -110,6 +116,7 @@ impl TableLease {
         if !self.changes_under(self.database.dialect().durably(), set, &values).await? {
             return Ok(None);
         }
+        debug!(row = range.0, epoch, from = lease.holder, "a lease was taken in the database");
         let before = lease.was_held().then_some(lease.epoch);
         Ok(Some(tenure(epoch, before, self.place(range, lost_cache))))
     }

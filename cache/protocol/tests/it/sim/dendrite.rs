@@ -251,7 +251,7 @@ impl World {
                     self.answer(me, request, |ticket| Message::Redirect(ticket, table));
                 }
                 Action::HoldReady(request, others) => self.hold_is_ready(me, (range, epoch), request, others),
-                Action::ReadAllDone(..) => {}
+                Action::ReadAllDone(..) | Action::LedInVain(_) => {}
                 Action::Durable(request) => self.dendrites[me].durable.push((range, request)),
                 Action::Notice(notice) => self.note(notice),
                 Action::Ended(ending) => self.stand_up(me, range, cache, ending),

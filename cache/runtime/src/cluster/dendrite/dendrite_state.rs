@@ -11,12 +11,13 @@ use lacuna_cache_protocol::{
     Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, RangeId, RangeLoad, RangeTable,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
-use tracing::debug;
+use tracing::{Instrument as _, Span, debug, info, info_span};
 
 use super::{KNOWN_MS, Membership};
 use crate::owner::counters::Counters;
 use crate::owner::error::cache_stopped;
 use crate::owner::gauges::Gauges;
+use crate::owner::measured_sizes::MeasuredSizes;
 use crate::owner::owner_handle::{MakesResults, OwnerCommand, OwnerHandle, Peers};
 use crate::owner::owner_task::{Claims, OwnerTask};
 use crate::owner::range_cache::NOTICES;
@@ -95,7 +96,9 @@ impl DendriteState {
         let shared_begins_cold = begins_cold.clone();
         let (shared, shared_counters, shared_notices) = (servers.clone(), counters.clone(), notices.clone());
         let makes_results: Arc<dyn MakesResults> = Arc::new(application.clone());
-        let new_owner = move |range, table| {
+        // All owners belong to the span in which the dendrite was started, that of its table.
+        let span = Span::current();
+        let new_owner = move |range: RangeId, table| {
             let (commands, inbox) = mpsc::unbounded_channel();
             let handle = Arc::new(OwnerHandle {
                 servers: shared.clone(),
@@ -108,14 +111,14 @@ impl DendriteState {
                 untold: AtomicU64::default(),
                 gauges: Gauges::default(),
                 verified: shared_verified.clone(),
+                sizes: MeasuredSizes::new(config.learns_size),
                 commands,
                 notices: shared_notices.clone(),
             });
             let config = Config { range, table: Some(table), ..config.clone() };
             let (application, is_cold) = (application.clone(), shared_begins_cold.load(Ordering::SeqCst));
-            tokio::spawn(
-                OwnerTask::new(handle.clone(), inbox, config, application, Claims::OnDemand, is_cold).run(),
-            );
+            let task = OwnerTask::new(handle.clone(), inbox, config, application, Claims::OnDemand, is_cold);
+            tokio::spawn(task.run().instrument(info_span!(parent: &span, "range", range = range.0)));
             handle
         };
         let (owners, known) = (Mutex::default(), Mutex::default());
@@ -153,6 +156,7 @@ impl DendriteState {
         }
         *known = table.clone();
         drop(known);
+        info!(version = table.version(), ranges = table.ranges().len(), "the ranges were cut anew");
         locked(&self.known).clear();
         let ranges = table.ranges();
         let mut owners = locked(&self.owners);
@@ -248,6 +252,7 @@ impl DendriteState {
         if !self.serves(range)
             && let Ok(handle) = self.handle(range)
         {
+            debug!(range = range.0, "a range without an owner is claimed");
             drop(handle.commands.send(OwnerCommand::Claim));
         }
     }

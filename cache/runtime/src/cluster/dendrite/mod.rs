@@ -35,6 +35,7 @@ use lacuna_cache_protocol::{
 };
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::{broadcast, oneshot};
+use tracing::Instrument as _;
 
 use crate::cluster::peer_transport::PeerTransport;
 use crate::owner::RangeGauges;
@@ -112,7 +113,7 @@ impl Dendrite {
         let state = Arc::new_cyclic(|me| {
             DendriteState::new(me.clone(), servers, membership, config, application, table)
         });
-        tokio::spawn(rebalancer::run(Arc::downgrade(&state)));
+        tokio::spawn(rebalancer::run(Arc::downgrade(&state)).in_current_span());
         Ok(Self { state, patience: PATIENCE })
     }
 

@@ -13,6 +13,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use lacuna_cache_protocol::{Advice, RangeId, RangeLoad};
+use tracing::info;
 
 use super::dendrite_state::DendriteState;
 
@@ -39,7 +40,10 @@ pub(super) async fn run(state: Weak<DendriteState>) {
         advice.claim.iter().for_each(|range| state.claim(*range));
         advice.stop.iter().for_each(|range| state.leave(*range));
         let left = if is_report { rebalance.is_to_leave(&advice) } else { None };
-        left.into_iter().for_each(|range| state.leave(range));
+        if let Some(range) = left {
+            info!(range = range.0, "a range is left to a dendrite that has less load");
+            state.leave(range);
+        }
     }
 }
 

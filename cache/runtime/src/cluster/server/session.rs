@@ -58,9 +58,9 @@ where
     };
     drop(place);
     let admitted = greeted
-        .and_then(|introduction| admit(&introduction, &shared).map(|admitted| (introduction.role, admitted)));
-    let (role, (served, _slot), sealer) = match (admitted, sealer) {
-        (Ok((role, admitted)), Some(sealer)) => (role, admitted, sealer),
+        .and_then(|introduction| admit(&introduction, &shared).map(|admitted| (introduction, admitted)));
+    let (introduction, (served, _slot), sealer) = match (admitted, sealer) {
+        (Ok((introduction, admitted)), Some(sealer)) => (introduction, admitted, sealer),
         (refused, sealer) => {
             let why = refused.err().unwrap_or_else(|| Error::corrupt("a handshake without keys"));
             match why.kind() {
@@ -77,8 +77,11 @@ where
     out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await;
     let slots = Arc::new(Semaphore::new(IN_FLIGHT as usize));
     let (answers, holds) = (JoinSet::new(), Holds::default());
+    let Introduction { role, collection } = introduction;
+    debug!(?role, collection, "a caller has connected");
     let session = Session { role, incoming, out, slots, answers, holds, served };
-    session.serve().await;
+    let why = session.serve().await;
+    debug!(?role, collection, %why, "the connection of a caller has ended");
     // The last messages are written before the connection closes.
     drop(writing.await);
 }
@@ -121,10 +124,10 @@ async fn refuse(write: &mut (impl AsyncWrite + Unpin), sealer: Option<Sealer>, w
 }
 
 impl<R: AsyncRead + Unpin> Session<R> {
-    /// Runs until the caller closes the connection, breaks the protocol, or the server stops; in the last case
+    /// Runs until the caller closes the connection, breaks the protocol, or the server stops, and returns which; in the last case
     /// pending answers are awaited. The owners of other ranges are heard until the owners here have stopped, which wait
     /// for their releases.
-    async fn serve(mut self) {
+    async fn serve(mut self) -> Error {
         let Served { stops, stopped, .. } = &*self.served;
         let mut stops = if self.role == Role::Owner { stopped.clone() } else { stops.clone() };
         let why = loop {
@@ -147,6 +150,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
             while self.answers.join_next().await.is_some() {}
         }
         self.out.send(Message::Goodbye(Fault::new(&why))).await;
+        why
     }
 
     async fn take(&mut self, message: Message) -> Result<()> {

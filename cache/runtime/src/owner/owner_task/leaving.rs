@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use lacuna_cache_protocol::{Application, Ending, Epoch, Event, PeerCall, Policy, RangeLoad, WriteOutcome};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::oneshot;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use super::{ActiveTenure, Claims, OwnerTask};
 use crate::owner::error::{logs_missing, not_drained};
@@ -114,6 +114,11 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     pub(super) fn leave_if_free(&mut self) {
         let (Some(wish), Some(active)) = (self.wish.present, &self.active) else { return };
         if !active.owner.is_held() {
+            debug!(
+                range = self.handle.range.0,
+                for_others = wish.is_for_others,
+                "the range is to be given up"
+            );
             self.wish.is_over();
             self.leave();
             self.active.iter_mut().for_each(|active| active.is_for_others |= wish.is_for_others);

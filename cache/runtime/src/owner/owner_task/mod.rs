@@ -74,6 +74,18 @@ impl Warnings {
     }
 }
 
+/// The kind of a notice, and of how many writes or intervals it is. What these are is for the application alone: events hold no
+/// values of rows.
+fn about(notice: &Notice) -> (&'static str, usize) {
+    match notice {
+        Notice::SetAside(writes) => ("SetAside", writes.len()),
+        Notice::BufferedWritesLost => ("BufferedWritesLost", 0),
+        Notice::WritingThrough => ("WritingThrough", 0),
+        Notice::BypassDetected(intervals) => ("BypassDetected", intervals.len()),
+        _ => ("other", 0),
+    }
+}
+
 /// A running owner.
 #[derive(Debug)]
 struct ActiveTenure<A> {
@@ -379,10 +391,11 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             }
             Action::HoldReady(request, held) => self.hold_ready(request, held),
             Action::Notice(notice) => {
+                let (range, (kind, number)) = (self.handle.range.0, about(&notice));
                 if matches!(notice, Notice::BufferedWritesLost | Notice::SetAside(_)) {
-                    warn!(range = self.handle.range.0, ?notice, "acknowledged writes are not in the store");
+                    warn!(range, notice = kind, number, "acknowledged writes are not in the store");
                 } else {
-                    debug!(range = self.handle.range.0, ?notice, "a notice for the application");
+                    debug!(range, notice = kind, number, "a notice for the application");
                 }
                 if matches!(notice, Notice::BypassDetected(_)) {
                     count(&self.handle.counters.foreign_writes);
@@ -396,6 +409,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             Action::PeerReply(_, _, PeerReply::Held(_)) if self.lease_is_over() => {}
             Action::PeerReply(peer, call, reply) => self.peer_leases.answer(peer, call, reply),
             Action::Redirect(request, _) => self.requests.is_elsewhere(request),
+            // Its reason was noted.
+            Action::LedInVain(_) => {}
             call => return Some(call),
         }
         None

@@ -8,7 +8,7 @@ use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_cache_protocol::ports::Tenure;
 use lacuna_cache_protocol::{Application, Epoch, Event, Owner, WriteOutcome};
 use lacuna_cache_protocol::{Error, Result};
-use tracing::{error, warn};
+use tracing::{debug, error, warn};
 
 use super::{ActiveTenure, Claims, OwnerTask};
 use crate::owner::counters::count;
@@ -17,7 +17,7 @@ use crate::owner::owner_handle::OwnerCommand;
 
 /// How often a cache server that did not answer is probed, in ticks.
 const PROBE_TICKS: u64 = 25;
-/// How often an owner with automatic β receives hits and memory use, in ticks.
+/// How often an owner with automatic β receives hits and memory use, and one that measures sizes what is worth caching, in ticks.
 const LOAD_TICKS: u64 = 100;
 /// Longest pause before a claim.
 const LONGEST_PAUSE_MS: u64 = 500;
@@ -101,6 +101,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             config.max_gaps = 0;
             config.lookups_prove = false;
         }
+        debug!(range = self.handle.range.0, epoch = tenure.epoch.0, is_warm, "a tenure was granted");
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
         let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
         let (is_published, has_served, is_for_others) = (false, false, false);
@@ -184,6 +185,16 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         }
         if self.config.beta_auto && self.ticks.is_multiple_of(LOAD_TICKS) {
             self.ask_memory();
+        }
+        if self.ticks.is_multiple_of(LOAD_TICKS) {
+            self.tell_sizes();
+        }
+    }
+
+    /// Informs the owner of what is worth caching, where that is measured.
+    fn tell_sizes(&mut self) {
+        if let Some(largest) = self.handle.sizes.largest() {
+            self.drive(Event::WorthCaching(largest));
         }
     }
 

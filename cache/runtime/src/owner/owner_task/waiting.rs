@@ -77,8 +77,13 @@ impl Waiting {
 
 fn waited_in_vain() -> Error {
     Error::unavailable(
-        "the request waited too long for others of the same rows (a transaction, a bulk load, a slow query, a write), or for the \
-         owner of another range",
+        "the request waited too long for others of the same rows: a transaction, a bulk load, a slow query or a write",
+    )
+}
+
+fn led_in_vain() -> Error {
+    Error::unavailable(
+        "the request needs another range, whose owner did not answer in time, was replaced, or has others that hold the same rows",
     )
 }
 
@@ -108,13 +113,15 @@ impl Requests {
     /// Keeps the reason of requests that a living tenure sends away, where there is no other.
     pub(super) fn note_waits(&mut self, actions: &[Action]) {
         for action in actions {
-            let (Action::ReadDone(request, ReadOutcome::Retry)
-            | Action::WriteDone(request, WriteOutcome::Retry)) = action
-            else {
-                continue;
+            let (request, why): (_, fn() -> Error) = match action {
+                // Before its answer.
+                Action::LedInVain(request) => (request, led_in_vain),
+                Action::ReadDone(request, ReadOutcome::Retry)
+                | Action::WriteDone(request, WriteOutcome::Retry) => (request, waited_in_vain),
+                _ => continue,
             };
             if let Some(waiting) = self.waiting.get_mut(request) {
-                waiting.reason().get_or_insert_with(waited_in_vain);
+                waiting.reason().get_or_insert_with(why);
             }
         }
     }
@@ -272,6 +279,24 @@ mod tests {
         let answered = first.try_recv().unwrap();
         assert!(answered.outcome == ReadOutcome::Retry && answered.is_elsewhere && answered.why.is_some());
         assert!(second.try_recv().is_err() && !waiting.is_empty());
+    }
+
+    #[test]
+    fn a_request_that_waited_in_vain_says_for_what() {
+        let id = RequestId(1);
+        let retried = Action::ReadDone(id, ReadOutcome::Retry);
+        for (actions, reason) in [
+            (vec![retried.clone()], "others of the same rows: "),
+            (vec![Action::LedInVain(id), retried], "the request needs another range"),
+        ] {
+            let (mut requests, (reply, mut answer)) = (Requests::default(), oneshot::channel());
+            let query = Query::all(0, Interval::all());
+            assert_eq!(requests.add(Waiting::Read(query, reply, None)), id);
+            requests.note_waits(&actions);
+            requests.read_done(id, ReadOutcome::Retry);
+            let why = answer.try_recv().unwrap().why.unwrap().to_string();
+            assert!(why.contains(reason), "{why}");
+        }
     }
 
     #[test]

@@ -36,6 +36,17 @@ pub(super) fn dropped_statement() -> Failure {
     Failure { error: Error::unavailable(why), kind: FailureKind::Later }
 }
 
+/// The error of a right that is missing names the table; if that is one of the cache, the rights to it have a page.
+pub(super) fn with_rights(error: Error, kind: FailureKind) -> Error {
+    if kind == FailureKind::Denied && error.to_string().contains("lacuna_") {
+        return error.with_context(
+            "this user lacks a right to a table of the cache (\"Rights to the cache's tables\" in \
+             docs/guide/operating-a-range-cache.md)",
+        );
+    }
+    error
+}
+
 /// Implements [`super::Database`] and [`super::Transaction`] for one database. `$decode` reads a value of a row,
 /// `$kind` classifies an error of the database, and `$text` reads a value that came as text, where a log is read.
 macro_rules! driver {
@@ -112,7 +123,8 @@ macro_rules! driver {
             let class =
                 if kind == FailureKind::Never { ErrorKind::InvalidInput } else { ErrorKind::Unavailable };
             let text = error.to_string();
-            Failure { error: Error::new(class, text).with_source(error), kind }
+            let error = Error::new(class, text).with_source(error);
+            Failure { error: super::driver::with_rights(error, kind), kind }
         }
 
         impl Database for $name {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, Result};
 use tokio::time::timeout;
+use tracing::info;
 
 use super::{Database, Dialect, Failure, FailureKind, Later, Statement, Table, Transaction};
 
@@ -68,6 +69,7 @@ struct LimitedTransaction {
 }
 
 fn too_late(limit: Duration) -> Failure {
+    info!(max_s = limit.as_secs(), "the database did not answer in time: the connection is closed");
     let why = format!(
         "the database did not answer within {} s: see whether its host can be reached and is not overloaded",
         limit.as_secs()

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use crate::owner::{OpenLease, WriteError};
 use lacuna_cache_protocol::{Command, Error, Result, StoreReply, Write};
+use tracing::{debug, info};
 
 use super::Table;
 use super::range::checked_words;
@@ -64,6 +65,7 @@ impl Table {
         // No registered column is named, so that all are touched whole.
         let everything = Write { touched: Vec::new(), command: Command::new(b"") };
         let lease = self.requests.hold(everything, lasts).await?;
+        debug!(table = self.schema.table.as_str(), "a bulk load has begun");
         Ok(BulkLoad { table: self.clone(), lease: Some(lease), is_in_doubt: false })
     }
 }
@@ -103,11 +105,18 @@ impl BulkLoad {
         self.is_in_doubt = was_in_doubt;
         match answer.reply {
             StoreReply::Done => Ok(()),
+            // The same may succeed later.
+            StoreReply::Refused { retry: true, .. } => {
+                Err(WriteError::NotDone(answer.why.unwrap_or_else(lease_lost)))
+            }
             StoreReply::Refused { .. } => {
                 let silent = || Error::invalid_input("the database refused it and did not say why");
                 Err(WriteError::Refused(answer.why.unwrap_or_else(silent)))
             }
-            _ => Err(WriteError::NotDone(lease_lost())),
+            _ => {
+                info!(table = self.table.schema.table.as_str(), "a bulk load has lost its lease");
+                Err(WriteError::NotDone(lease_lost()))
+            }
         }
     }
 
@@ -116,14 +125,18 @@ impl BulkLoad {
     /// now).
     ///
     /// # Errors
-    /// `Unavailable` if the lease was lost before, or it is unknown whether it was.
+    /// `Unavailable` if the lease was lost before, or it is unknown whether it was, or the database does not show the fences.
     pub async fn finish(mut self) -> Result<()> {
         // A transaction that changes nothing, and checks that the fences are what they were.
-        self.run(Vec::new()).await.map_err(|_| lease_lost())?;
+        self.run(Vec::new()).await.map_err(|error| match error {
+            WriteError::Refused(why) | WriteError::NotDone(why) => why,
+            WriteError::Unknown => lease_lost(),
+        })?;
         if let Some(lease) = self.lease.take().filter(|_| !self.is_in_doubt) {
             // Losing the lease from here on does no harm: later reads show the load.
             drop(lease.give_back().await);
         }
+        debug!(table = self.table.schema.table.as_str(), "a bulk load has ended");
         Ok(())
     }
 }

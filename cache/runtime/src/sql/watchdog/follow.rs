@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use lacuna_cache_protocol::Result;
+use tracing::{debug, info, warn};
 
 use super::{Families, Journal, Tables, locked, opened};
 
@@ -22,13 +23,26 @@ pub(super) async fn follow(mut journal: Box<dyn Journal>, url: String, tables: T
             tokio::time::sleep(LOOK).await;
         }
         let looked = tokio::time::timeout(AT_MOST, look(&mut *journal, &mut known, &tables)).await;
-        if let Ok(Ok(is_more_there)) = looked {
-            has_more = is_more_there;
-            continue;
+        // A line of the log may hold values of rows, and so may an error about it: events have its kind alone.
+        match looked {
+            Ok(Ok(is_more_there)) => {
+                has_more = is_more_there;
+                continue;
+            }
+            Ok(Err(error)) => {
+                warn!(why = ?error.kind(), "the log of the database cannot be read: results are dropped");
+            }
+            Err(_) => {
+                warn!(
+                    max_s = AT_MOST.as_secs(),
+                    "the log of the database is read too slowly: results are dropped"
+                );
+            }
         }
         // Its slot ends with it.
         drop(journal);
         journal = followed_again(&url, &tables).await;
+        warn!("the log of the database is followed again");
         has_more = false;
     }
 }
@@ -41,6 +55,9 @@ async fn look(journal: &mut dyn Journal, known: &mut Families, tables: &Tables) 
         known.entry(watched.table.clone()).or_insert_with(|| watched.family.clone());
     });
     let touched = journal.touched(known).await?;
+    for table in &touched {
+        info!(table, "a write or a definition went past the cache: the results of the table are dropped");
+    }
     raise(tables, |table| touched.contains(table));
     Ok(has_more)
 }
@@ -70,8 +87,9 @@ async fn followed_again(url: &str, tables: &Tables) -> Box<dyn Journal> {
 
 async fn opened_in_the_end(url: &str) -> Box<dyn Journal> {
     loop {
-        if let Ok(journal) = opened(url).await {
-            return journal;
+        match opened(url).await {
+            Ok(journal) => return journal,
+            Err(error) => debug!(%error, "the log of the database cannot be followed yet"),
         }
         tokio::time::sleep(PAUSE).await;
     }

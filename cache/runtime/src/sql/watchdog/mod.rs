@@ -43,6 +43,7 @@ use std::time::Duration;
 use crate::owner::Alarm;
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::task::JoinHandle;
+use tracing::debug;
 
 use crate::sql::database::{Database, Later, TableName};
 pub(crate) use family::Family;
@@ -100,6 +101,7 @@ impl Watchdog {
     /// followed now.
     pub(crate) async fn start(url: &str, database: Arc<dyn Database>) -> Result<Self> {
         let (journal, tables) = (opened(url).await?, Tables::default());
+        debug!("the log of the database is followed");
         let task = tokio::spawn(follow::follow(journal, url.to_owned(), tables.clone()));
         Ok(Self { database, tables, task })
     }

@@ -19,6 +19,7 @@ use std::time::Duration;
 use lacuna_cache_protocol::ports::{Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use tracing::{debug, info};
 
 use crate::sql::database::{Database, Failure, in_time};
 use crate::sql::fenced::{Buffering, integer, known_range, largest_epoch, new_range, raise_slots, range_of};
@@ -224,6 +225,12 @@ impl WholeTables {
             if self.lease.owner(range, &lease).is_none_or(|owner| owner == self.lease.holder()) {
                 return Ok(());
             }
+            if first_beat.is_none() {
+                debug!(
+                    table,
+                    "a process had the table, and may have it: this one waits as long as its lease"
+                );
+            }
             if *first_beat.get_or_insert(lease.beat) != lease.beat {
                 return Err(open_elsewhere(table));
             }
@@ -252,7 +259,10 @@ impl WholeTables {
             if self.lease.is_over(range, &lease) {
                 check_whole_drained(&*self.database, table, range).await?;
                 match self.hand_over(table, range, &lease).await {
-                    Ok(true) => return Ok(()),
+                    Ok(true) => {
+                        info!(table, "dendrites own the ranges of the table from now on");
+                        return Ok(());
+                    }
                     Err(error) if failures == MAX_FAILURES => return Err(error),
                     Ok(false) | Err(_) => failures += 1,
                 }

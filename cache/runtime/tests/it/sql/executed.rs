@@ -93,6 +93,31 @@ async fn what_mariadb_makes_of_a_statement_is_shown() {
     arrives(&url, "BIGINT", 105.into()..=105.into(), numbers((1, "1"), (5, "5")), more).await;
 }
 
+/// Nothing is known of what such statements touch, so that no result from before them is shown.
+#[tokio::test]
+async fn statements_without_values_touch_every_result() {
+    let place = Place::new();
+    let columns = ["value", "other"];
+    let with = |schema: Schema, column: &str| schema.with_domain(column, DomainType::Integer);
+    let schema = columns.into_iter().fold(Schema::new("things", "id"), with);
+    let (cache, things) = table(&sqlite(&place), &format!("{KEY} BIGINT, other BIGINT"), schema).await;
+    let [value, other] = columns.map(|column| things.write_set(column).unwrap());
+    let all = [Vec::new(), vec![value.clone()], vec![other.clone()], vec![value, other]];
+    for (round, sets) in (1i64..).zip(all) {
+        for column in columns {
+            let before = ids(things.get(column, 0..=9).await).await;
+            assert_eq!(before, (1..round).collect::<Vec<i64>>(), "before {sets:?}: {column}");
+        }
+        let insert = Statement::new(format!("INSERT INTO things (id, value, other) VALUES ({round}, 5, 5)"));
+        things.execute(&sets, vec![insert]).await.unwrap();
+        for column in columns {
+            let after = ids(things.get(column, 0..=9).await).await;
+            assert_eq!(after, (1..=round).collect::<Vec<i64>>(), "after {sets:?}: {column}");
+        }
+    }
+    cache.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn what_a_trigger_of_sqlite_makes_of_a_statement_is_shown() {
     let place = Place::new();

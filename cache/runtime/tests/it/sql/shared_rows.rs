@@ -111,8 +111,8 @@ async fn storm(
     if seen.set_aside > 0 {
         return Err(format!("{} notices of acknowledged writes that were set aside", seen.set_aside));
     }
-    let last = rows.iter().map(|row| (keys.id(row), row.integer("mark").unwrap()));
-    shared.check(&last.collect()).and(fresh)?;
+    let last: Vec<_> = rows.iter().map(|row| keys.shown(row)).collect();
+    shared.check(&last).and(fresh)?;
     if before == rows { Ok(seen) } else { Err(format!("{before:?} was shown of {rows:?}")) }
 }
 

@@ -26,6 +26,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Form, Interval, Query, Stamps, Touched, Write, WriteSet};
+use tracing::debug;
 
 use super::Table;
 use super::range::checked_words;
@@ -204,13 +205,22 @@ impl TransactionBuilder {
             }
         }
         match open_under(&*self.database, &parts, &leases).await {
-            Ok(open) => Ok(Transaction { running: Running::new(open, leases, self.duration), parts }),
+            Ok(open) => {
+                debug!(tables = ?names(&parts), "a transaction has begun");
+                Ok(Transaction { running: Running::new(open, leases, self.duration), parts })
+            }
             Err(why) => {
+                debug!(tables = ?names(&parts), why = ?why.kind(), "a transaction could not begin");
                 leases.let_go();
                 Err(why)
             }
         }
     }
+}
+
+/// The tables, for a person.
+fn names(parts: &[Part]) -> Vec<&str> {
+    parts.iter().map(|part| part.table.schema.table.as_str()).collect()
 }
 
 /// Begins at the database, and locks the fences of all leases.

@@ -11,6 +11,7 @@ use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
+use tracing::{debug, info};
 
 use crate::owner::{OpenLease, WriteError};
 use crate::sql::database::{self, Failure, FailureKind};
@@ -78,6 +79,7 @@ impl Running {
                 Ok(rows)
             }
             Err(failure) => {
+                debug!(why = ?failure.kind, "a transaction is undone, as a query of it has failed");
                 open.undo().await;
                 Err(failure.error)
             }
@@ -93,6 +95,7 @@ impl Running {
                 Ok(())
             }
             Err(failure) => {
+                debug!(why = ?failure.kind, "a transaction is undone, as a statement of it has failed");
                 open.undo().await;
                 Err(not_committed(failure))
             }
@@ -103,12 +106,17 @@ impl Running {
         let open = self.open.lock().await.take().ok_or_else(|| WriteError::NotDone(is_over()))?;
         match open.transaction.commit().await {
             Ok(()) => {
+                debug!("a transaction was committed");
                 open.leases.let_go();
                 Ok(())
             }
             // It may still land: leases that are dropped end the tenures, and the next ones raise the fences.
-            Err(failure) if failure.kind == FailureKind::Unknown => Err(WriteError::Unknown),
+            Err(failure) if failure.kind == FailureKind::Unknown => {
+                info!("whether a transaction was committed is unknown: the tenures end that it held");
+                Err(WriteError::Unknown)
+            }
             Err(failure) => {
+                debug!(why = ?failure.kind, "a transaction was not committed");
                 open.leases.let_go();
                 Err(not_committed(failure))
             }
@@ -118,6 +126,7 @@ impl Running {
     pub(super) async fn rollback(self) {
         let open = self.open.lock().await.take();
         if let Some(open) = open {
+            debug!("a transaction is undone by its caller");
             open.undo().await;
         }
     }
@@ -128,6 +137,7 @@ async fn end_after(place: Weak<Mutex<Option<Open>>>, lasts: Duration) {
     let Some(place) = place.upgrade() else { return };
     let open = place.lock().await.take();
     if let Some(open) = open {
+        info!(open_s = lasts.as_secs(), "a transaction is undone, as its time is over");
         open.undo().await;
     }
 }
@@ -138,6 +148,7 @@ impl Drop for Running {
         // A statement under way has taken it out, and drops it.
         let open = self.open.try_lock().ok().and_then(|mut place| place.take());
         if let (Some(open), Ok(runtime)) = (open, Handle::try_current()) {
+            debug!("a transaction is undone, as it was dropped");
             runtime.spawn(open.undo());
         }
     }

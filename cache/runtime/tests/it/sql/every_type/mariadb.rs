@@ -7,7 +7,7 @@ use crate::sql::plain::Plain;
 use crate::sql::world::patient;
 
 /// Declaration, and two values; `#` before an expression of SQL.
-const TYPES: [(&str, &str, &str); 57] = [
+const TYPES: [(&str, &str, &str); 59] = [
     ("TINYINT", "-128", "127"),
     ("TINYINT UNSIGNED", "0", "255"),
     ("TINYINT(1) UNSIGNED", "0", "255"),
@@ -66,6 +66,12 @@ const TYPES: [(&str, &str, &str); 57] = [
         "POLYGON",
         "#ST_GeomFromText('POLYGON((0 0,1 1,2 0,0 0))')",
         "#ST_GeomFromText('POLYGON((0 0,1 1,3 0,0 0))')",
+    ),
+    ("MULTIPOINT", "#ST_GeomFromText('MULTIPOINT(0 0,1 1)')", "#ST_GeomFromText('MULTIPOINT(0 0,2 2)')"),
+    (
+        "MULTILINESTRING",
+        "#ST_GeomFromText('MULTILINESTRING((0 0,1 1),(2 2,3 3))')",
+        "#ST_GeomFromText('MULTILINESTRING((0 0,1 1),(2 2,4 4))')",
     ),
     (
         "MULTIPOLYGON",

@@ -1,7 +1,8 @@
 //! Whether what clients of shared rows saw could have come from a table without a cache.
 //!
 //! The time of a moment is its place in the history. A mark is gone at the latest when the write that took it was
-//! acknowledged, when somebody saw what that write left, or when that was gone.
+//! acknowledged, when somebody saw what that write left, or when that was gone. A row is compared whole: with its mark goes
+//! the note that the mark's write left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -11,8 +12,8 @@ type Time = usize;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Change {
-    Insert { id: i64, to: Mark },
-    Update { id: i64, from: Mark, to: Mark },
+    Insert { id: i64, to: Mark, note: i64 },
+    Update { id: i64, from: Mark, to: Mark, note: i64 },
     Delete { id: i64, from: Mark },
 }
 
@@ -24,11 +25,20 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
+/// A row as a read showed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) id: i64,
+    pub(crate) mark: Mark,
+    /// `None` if it was not asked for.
+    pub(crate) note: Option<i64>,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) enum Moment {
     ReadBegan(u64),
-    /// The ids that were asked for, and the rows that were found: id and mark.
-    ReadEnded(u64, RangeInclusive<i64>, Vec<(i64, Mark)>),
+    /// The ids that were asked for, and the rows that were found.
+    ReadEnded(u64, RangeInclusive<i64>, Vec<Shown>),
     WriteBegan(u64, Change),
     WriteEnded(u64, Outcome),
 }
@@ -72,6 +82,14 @@ impl Change {
             Self::Delete { .. } => None,
         }
     }
+
+    /// What the row has beside its mark.
+    const fn note(self) -> Option<i64> {
+        match self {
+            Self::Insert { note, .. } | Self::Update { note, .. } => Some(note),
+            Self::Delete { .. } => None,
+        }
+    }
 }
 
 /// Everything that is known of marks.
@@ -102,8 +120,8 @@ impl Marks {
         }
         for (time, moment) in history.iter().enumerate() {
             if let Moment::ReadEnded(_, _, rows) = moment {
-                for (_, mark) in rows {
-                    let there = marks.there.entry(*mark).or_insert(time);
+                for row in rows {
+                    let there = marks.there.entry(row.mark).or_insert(time);
                     *there = (*there).min(time);
                 }
             }
@@ -148,10 +166,10 @@ impl Marks {
         began: Time,
         ended: Time,
         ids: &RangeInclusive<i64>,
-        rows: &[(i64, Mark)],
+        rows: &[Shown],
     ) -> Result<(), String> {
         let mut shown = BTreeSet::new();
-        for (id, mark) in rows {
+        for Shown { id, mark, note } in rows {
             if !ids.contains(id) || !shown.insert(*id) {
                 return Err(format!("row {id} is not asked for, or there twice"));
             }
@@ -161,6 +179,12 @@ impl Marks {
             }
             if maker.began > ended || maker.change.id() != *id {
                 return Err(format!("mark {mark} comes from elsewhere"));
+            }
+            if note.is_some() && *note != maker.change.note() {
+                return Err(format!(
+                    "mark {mark} of row {id} is there with another note than {:?}",
+                    maker.change
+                ));
             }
             if self.is_gone_before(*mark, began) {
                 return Err(format!("mark {mark} of row {id} is stale: it was gone before the read began"));
@@ -177,7 +201,7 @@ impl Marks {
     }
 
     /// Acknowledged writes are whole: nobody took what another took, and what was left is there or was taken.
-    fn writes(&self, writes: &[Write], last: &BTreeMap<i64, Mark>) -> Result<(), String> {
+    fn writes(&self, writes: &[Write], last: &[Shown]) -> Result<(), String> {
         for (mark, takers) in &self.takers {
             let done: Vec<_> = takers.iter().filter(|write| write.outcome == Outcome::Done).collect();
             if done.len() > 1 {
@@ -186,12 +210,13 @@ impl Marks {
         }
         for write in writes.iter().filter(|write| write.outcome == Outcome::Done) {
             let Some(mark) = write.change.to() else { continue };
-            if last.get(&write.change.id()) != Some(&mark) && self.takers(mark).next().is_none() {
+            let is_last = last.iter().any(|row| (row.id, row.mark) == (write.change.id(), mark));
+            if !is_last && self.takers(mark).next().is_none() {
                 return Err(format!("acknowledged, then gone: {write:?}"));
             }
         }
-        for (id, mark) in last {
-            self.read(Time::MAX, Time::MAX, &(*id..=*id), &[(*id, *mark)])?;
+        for row in last {
+            self.read(Time::MAX, Time::MAX, &(row.id..=row.id), &[*row])?;
         }
         writes
             .iter()
@@ -234,7 +259,7 @@ fn writes_of(history: &[Moment]) -> Vec<Write> {
 }
 
 /// The first anomaly of a history whose last rows are `last`.
-pub(crate) fn check(history: &[Moment], last: &BTreeMap<i64, Mark>) -> Result<(), String> {
+pub(crate) fn check(history: &[Moment], last: &[Shown]) -> Result<(), String> {
     let writes = writes_of(history);
     let marks = Marks::new(&writes, history);
     let mut began = BTreeMap::new();
@@ -255,64 +280,75 @@ pub(crate) fn check(history: &[Moment], last: &BTreeMap<i64, Mark>) -> Result<()
 mod tests {
     use super::*;
 
-    const INSERT: Change = Change::Insert { id: 1, to: 10 };
-    const FIRST: Change = Change::Update { id: 1, from: 10, to: 11 };
-    const SECOND: Change = Change::Update { id: 1, from: 10, to: 12 };
+    const INSERT: Change = Change::Insert { id: 1, to: 10, note: 0 };
+    const FIRST: Change = Change::Update { id: 1, from: 10, to: 11, note: 1 };
+    const SECOND: Change = Change::Update { id: 1, from: 10, to: 12, note: 2 };
 
     fn write(number: u64, change: Change, outcome: Outcome) -> [Moment; 2] {
         [Moment::WriteBegan(number, change), Moment::WriteEnded(number, outcome)]
     }
 
-    fn read(number: u64, rows: &[(i64, Mark)]) -> [Moment; 2] {
+    /// The row with the note that the write of its mark left.
+    const fn row(mark: Mark) -> Shown {
+        Shown { id: 1, mark, note: Some(mark % 10) }
+    }
+
+    fn read(number: u64, rows: &[Shown]) -> [Moment; 2] {
         [Moment::ReadBegan(number), Moment::ReadEnded(number, 1..=1, rows.to_vec())]
     }
 
-    fn verdict(moments: &[[Moment; 2]], last: Mark) -> Result<(), String> {
-        check(&moments.concat(), &BTreeMap::from([(1, last)]))
+    fn verdict(moments: &[[Moment; 2]], last: Shown) -> Result<(), String> {
+        check(&moments.concat(), &[last])
     }
 
     #[test]
     fn a_chain_of_marks_is_in_order() {
         let steps = [
             write(1, INSERT, Outcome::Done),
-            read(2, &[(1, 10)]),
+            read(2, &[row(10)]),
             write(3, FIRST, Outcome::Done),
             write(4, SECOND, Outcome::Refused),
-            read(5, &[(1, 11)]),
+            read(5, &[Shown { note: None, ..row(11) }]),
         ];
-        assert_eq!(verdict(&steps, 11), Ok(()));
+        assert_eq!(verdict(&steps, row(11)), Ok(()));
     }
 
     #[test]
     fn every_anomaly_is_found() {
         let made = write(1, INSERT, Outcome::Done);
         let taken = write(3, FIRST, Outcome::Done);
+        let elsewhere = Change::Insert { id: 2, to: 20, note: 0 };
         let cases = [
             (vec![made.clone(), taken.clone(), write(4, SECOND, Outcome::Done)], 11, "was taken by"),
-            (vec![made.clone(), taken.clone(), read(5, &[(1, 10)])], 11, "stale"),
+            (vec![made.clone(), taken.clone(), read(5, &[row(10)])], 11, "stale"),
             (
                 vec![
                     made.clone(),
                     write(3, FIRST, Outcome::Unknown),
-                    read(4, &[(1, 11)]),
-                    read(5, &[(1, 10)]),
+                    read(4, &[row(11)]),
+                    read(5, &[row(10)]),
                 ],
                 11,
                 "stale",
             ),
             (vec![made.clone(), read(5, &[])], 10, "missing"),
             (vec![made.clone(), taken.clone()], 10, "gone"),
-            (
-                vec![made.clone(), taken, write(6, Change::Insert { id: 2, to: 20 }, Outcome::Done)],
-                11,
-                "gone",
-            ),
+            (vec![made.clone(), taken.clone(), write(6, elsewhere, Outcome::Done)], 11, "gone"),
+            // The mark of one write with the note of another, which a patch of a part of a row could leave.
+            (vec![made.clone(), taken, read(5, &[Shown { note: Some(0), ..row(11) }])], 11, "another note"),
             (vec![made.clone(), write(3, FIRST, Outcome::Refused)], 10, "without a reason"),
-            (vec![made, write(3, FIRST, Outcome::Refused), read(5, &[(1, 11)])], 10, "whose write was"),
+            (vec![made, write(3, FIRST, Outcome::Refused), read(5, &[row(11)])], 10, "whose write was"),
         ];
         for (steps, last, expected) in cases {
-            let found = verdict(&steps, last).unwrap_err();
+            let found = verdict(&steps, row(last)).unwrap_err();
             assert!(found.contains(expected), "{found} instead of {expected}");
         }
+    }
+
+    #[test]
+    fn a_last_row_with_another_note_is_found() {
+        let steps = [write(1, INSERT, Outcome::Done), write(3, FIRST, Outcome::Done)];
+        let found = verdict(&steps, Shown { note: Some(0), ..row(11) }).unwrap_err();
+        assert!(found.contains("another note"), "{found}");
     }
 }

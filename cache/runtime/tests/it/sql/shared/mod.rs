@@ -2,7 +2,8 @@
 //!
 //! Each write gives its row a mark that no other write gives. So a row is a chain of marks, and whoever changes a row says
 //! which mark it took from whom: two acknowledged writes that took the same one, or a mark that was acknowledged and is
-//! nowhere, are found without asking the database for its history.
+//! nowhere, are found without asking the database for its history. The same write gives the row its note, or leaves it as it
+//! was with the mark before: so the mark says what the whole row is.
 
 pub(crate) mod history;
 
@@ -17,7 +18,7 @@ use lacuna_cache_protocol::{DomainValue, ErrorKind};
 use lacuna_workload::Rng;
 
 use super::world::{AT_MOST, Dialect};
-use history::{Change, Moment, Outcome, check};
+use history::{Change, Moment, Outcome, Shown, check};
 
 /// Rows that all writers share.
 pub(crate) const IDS: i64 = 16;
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     overlaps: bool,
     next_mark: AtomicI64,
     next_number: AtomicU64,
+    /// Reads that were answered, which the checker looks at.
+    pub(crate) checked: AtomicU64,
     pub(crate) refused: AtomicU64,
     pub(crate) unknown: AtomicU64,
     pub(crate) done: AtomicU64,
@@ -64,6 +67,12 @@ impl Keys {
         (0..IDS)
             .find(|id| self.value(*id) == *key)
             .unwrap_or_else(|| panic!("{key:?} is no key of the table"))
+    }
+
+    /// The whole row.
+    pub(crate) fn shown(self, row: &Row) -> Shown {
+        let number = |column| row.integer(column).unwrap_or_else(|| panic!("{row:?} lacks its {column}"));
+        Shown { id: self.id(row), mark: number("mark"), note: Some(number("note")) }
     }
 
     const fn domain(self) -> DomainType {
@@ -121,6 +130,11 @@ impl Shared {
         self.history.lock().unwrap().push(moment);
     }
 
+    fn read_ended(&self, read: u64, ids: RangeInclusive<i64>, rows: Vec<Shown>) {
+        self.note(Moment::ReadEnded(read, ids, rows));
+        self.checked.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// One client: so many operations, `read_percent` of them reads.
     pub(crate) async fn client(
         self: Arc<Self>,
@@ -173,25 +187,29 @@ impl Shared {
             table.get("id", self.keys.value(*ids.start())..=self.keys.value(*ids.end())).await
         };
         let Ok(rows) = rows else { return };
-        let shown = rows.iter().map(|row| (self.keys.id(row), row.integer("mark").unwrap()));
-        self.note(Moment::ReadEnded(read, ids.clone(), shown.collect()));
+        self.read_ended(read, ids.clone(), rows.iter().map(|row| self.keys.shown(row)).collect());
         for id in ids {
             let row = rows.iter().find(|row| self.keys.id(row) == id);
             seen.insert(id, row.cloned());
         }
     }
 
-    /// A read by a statement, with a condition on a column that no cache knows, or without.
+    /// A read by a statement: of whole rows, with a condition on a column that no cache knows, or of the registered columns.
     async fn ask(&self, table: &Table, dialect: Dialect, ids: RangeInclusive<i64>, by_note: bool) {
         let read = self.next_number.fetch_add(1, Ordering::Relaxed);
         let [lo, hi] = if dialect == Dialect::Postgres { ["$1", "$2"] } else { ["?", "?"] };
-        let further = if by_note { " AND note >= 0" } else { "" };
-        let sql = format!("SELECT id, mark FROM shared WHERE id BETWEEN {lo} AND {hi}{further} ORDER BY id");
+        let (columns, further) =
+            if by_note { ("id, mark, note", " AND note >= 0") } else { ("id, mark", "") };
+        let sql = format!("SELECT {columns} FROM shared WHERE id BETWEEN {lo} AND {hi}{further} ORDER BY id");
         self.note(Moment::ReadBegan(read));
         match table.query(&sql, &[(*ids.start()).into(), (*ids.end()).into()]).await {
             Ok(answer) => {
-                let rows = answer.rows().iter().map(|row| (integer(&row[0]), integer(&row[1])));
-                self.note(Moment::ReadEnded(read, ids, rows.collect()));
+                let rows = answer.rows().iter().map(|row| Shown {
+                    id: integer(&row[0]),
+                    mark: integer(&row[1]),
+                    note: row.get(2).map(integer),
+                });
+                self.read_ended(read, ids, rows.collect());
             }
             Err(why) => assert_ne!(why.kind(), ErrorKind::InvalidInput, "{sql}: {why}"),
         }
@@ -213,17 +231,19 @@ impl Shared {
             Some(_) if kind == 0 => self.insert(table, number, id, mark).await,
             Some(row) => {
                 let from = row.integer("mark").unwrap();
+                // Statements of the application are written for integers, and leave the note as it is.
+                let swaps = kind == 3 && self.keys == Keys::Integer;
+                let drawn = rng.below(100).cast_signed();
+                let note = if swaps { row.integer("note").unwrap() } else { drawn };
                 let change = if kind <= 2 {
                     Change::Delete { id, from }
                 } else {
-                    Change::Update { id, from, to: mark }
+                    Change::Update { id, from, to: mark, note }
                 };
                 self.note(Moment::WriteBegan(number, change));
-                let note = rng.below(100).cast_signed();
                 match kind {
                     1 | 2 => table.delete(&row).await,
-                    // Statements of the application are written for integers.
-                    3 if self.keys == Keys::Integer => {
+                    _ if swaps => {
                         table
                             .execute(&sets(table, id, &[from, mark]), vec![swap(dialect, id, from, mark)])
                             .await
@@ -236,8 +256,9 @@ impl Shared {
     }
 
     async fn insert(&self, table: &Table, number: u64, id: i64, mark: i64) -> Result<(), WriteError> {
-        self.note(Moment::WriteBegan(number, Change::Insert { id, to: mark }));
-        table.insert([("id", self.keys.value(id)), ("mark", mark.into()), ("note", 0.into())]).await
+        let note = 0;
+        self.note(Moment::WriteBegan(number, Change::Insert { id, to: mark, note }));
+        table.insert([("id", self.keys.value(id)), ("mark", mark.into()), ("note", note.into())]).await
     }
 
     fn ended(&self, number: u64, done: &Result<(), WriteError>) {
@@ -274,8 +295,8 @@ impl Shared {
         Ok(())
     }
 
-    /// What the checker says of everything that was seen; `last` is what the database has in the end: id and mark.
-    pub(crate) fn check(&self, last: &BTreeMap<i64, i64>) -> Result<(), String> {
+    /// What the checker says of everything that was seen; `last` is what the database has in the end.
+    pub(crate) fn check(&self, last: &[Shown]) -> Result<(), String> {
         check(&self.history.lock().unwrap(), last)
     }
 }
