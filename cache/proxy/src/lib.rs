@@ -1,4 +1,5 @@
-//! A proxy before PostgreSQL: it relays every byte, says which range reads a cache would answer, and may be that cache.
+//! A proxy before PostgreSQL: it relays every byte, says which range reads a cache would answer, and may be that cache. Before MariaDB
+//! and MySQL it does the first two.
 //!
 //! | module | what it is |
 //! | --- | --- |
@@ -11,6 +12,7 @@
 //! | `recognise` | statements that bound a column of one table, and writes |
 //! | `cache` | replies in memory, what writes do to them, and what the catalogue says |
 //! | `suggest` | what the statements of all sessions say about columns worth caching |
+//! | `mysql` | the same for sessions of MariaDB and MySQL: protocol, follower, words of statements |
 //!
 //! Clients, users and passwords stay as they are: logins pass through, or end here where they cannot
 //! ([`Options::with_logins`]). Without [`CacheSettings`] nothing is cached.
@@ -18,8 +20,9 @@
 //! Guarantee: both sides receive the bytes that the other has sent, in order. There are four exceptions: requests for
 //! TLS are answered by the proxy, offers of channel binding are left out where no client could use them, a login of a role
 //! whose keys are known may be replaced by two, and a session that the proxy ends, or whose database has gone, ends with an
-//! error message. What the follower does not understand is relayed all the same. With a cache, a read that begins after a write was answered shows that write, as long as all
-//! writes come through this proxy.
+//! error message. Before MariaDB and MySQL the second and third have no meaning, and in place of the first TLS and compression are taken
+//! out of the server's greeting. What the follower does not understand is relayed all the same. With a cache, a read that begins after
+//! a write was answered shows that write, as long as all writes come through this proxy.
 //!
 //! Cost: two system calls for each flight of messages, and buffers of 16 to 128 kB a session, whatever its
 //! messages. Suggestions remember at most 4 MB of texts of a session, and some 100 MB of all. With a cache a session may hold more,
@@ -36,6 +39,7 @@ mod credentials;
 mod follow;
 mod listeners;
 mod logins;
+mod mysql;
 mod options;
 mod proxy;
 mod recognise;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::Result;
+use lacuna_base::{Error, Result};
 
 use crate::cache::{Cache, CacheSettings};
 use crate::credentials::Files;
@@ -13,7 +13,7 @@ use crate::listeners::Listeners;
 use crate::proxy::Proxy;
 use crate::shared::Shared;
 use crate::suggest::Suggestions;
-use crate::upstream::{Connector, Upstream};
+use crate::upstream::{Connector, Protocol, Upstream};
 
 /// Longest message that PostgreSQL takes, body and length (`PQ_LARGE_MESSAGE_LIMIT`).
 const MAX_MESSAGE_BYTES: usize = 0x3fff_ffff;
@@ -77,13 +77,13 @@ impl Options {
         Self { socket_folder: Some(folder.into()), ..self }
     }
 
-    /// Refuses clients beyond this number with SQLSTATE 53300.
+    /// Refuses clients beyond this number with SQLSTATE 53300, or MySQL's error 1040.
     #[must_use]
     pub fn with_max_connections(self, count: usize) -> Self {
         Self { max_connections: count, ..self }
     }
 
-    /// Ends sessions with SQLSTATE 54000 whose client sends a longer message. Messages are relayed in pieces, whatever
+    /// Ends sessions with SQLSTATE 54000, or MySQL's error 1153, whose client sends a longer message. Messages are relayed in pieces, whatever
     /// their length, and results have no limit: this protects the database, not the proxy.
     #[must_use]
     pub fn with_max_message_bytes(self, count: usize) -> Self {
@@ -120,10 +120,32 @@ impl Options {
         Self { suggestions: Some(suggestions), ..self }
     }
 
-    /// Caches range reads of registered columns.
+    /// Caches range reads of registered columns, which PostgreSQL alone can have yet.
     #[must_use]
     pub fn with_cache(self, settings: CacheSettings) -> Self {
         Self { cache: Some(settings), ..self }
+    }
+
+    /// # Errors
+    /// `InvalidInput` for what is there before PostgreSQL alone.
+    fn check_for_mysql(&self) -> Result<()> {
+        let is_missing = |what: &str| {
+            let works = "before MySQL and MariaDB the proxy relays and suggests columns";
+            Err(Error::invalid_input(format!("{works}, and {what}")))
+        };
+        if self.cache.is_some() {
+            return is_missing(
+                "has no cache yet: leave out --cache, --register, --auto, --writes, --writers and --account, and see by the \
+                 suggestions what a cache would spare",
+            );
+        }
+        if self.files.identity.is_some() {
+            return is_missing("offers no TLS yet: leave out --certificate, --key and --logins");
+        }
+        if self.socket_folder.is_some() {
+            return is_missing("listens at no Unix socket yet: leave out --unix-socket-dir");
+        }
+        Ok(())
     }
 
     /// Starts the proxy. Without a cache the database is not asked: it may come later.
@@ -133,7 +155,17 @@ impl Options {
     /// `Unavailable` if a file cannot be read, the address or the socket cannot be listened at, the database of a cache does not answer,
     /// or another process caches one of the tables.
     pub async fn start(mut self) -> Result<Proxy> {
-        let connector = Connector::new(self.upstream.clone().checked()?, self.login_timeout)?;
+        let upstream = self.upstream.clone().checked()?;
+        if upstream.protocol() == Protocol::MySql {
+            self.check_for_mysql()?;
+        }
+        if upstream.is_read_write() && (self.cache.is_none() || upstream.hosts().len() == 1) {
+            return Err(Error::invalid_input(
+                "target_session_attrs=read-write needs several hosts and a cache, whose account asks them: a relay alone has no login \
+                 to ask a server whether it takes writes",
+            ));
+        }
+        let connector = Arc::new(Connector::new(upstream, self.login_timeout)?);
         let credentials = self.files.read()?;
         let listeners = Listeners::bind(self.listen, self.socket_folder.as_deref()).await?;
         let (cache, watch) = match &self.cache {
@@ -141,7 +173,7 @@ impl Options {
                 if settings.auto.is_some() {
                     self.suggestions.get_or_insert_default();
                 }
-                Cache::start(settings, self.suggestions.as_ref())
+                Cache::start(settings, self.suggestions.as_ref(), &connector)
                     .await
                     .map(|(cache, watch)| (Some(cache), Some(watch)))?
             }

@@ -11,7 +11,7 @@ use lacuna_base::{Error, Result};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use crate::cache::{CacheCounts, CacheStatus, Registered, Watch};
+use crate::cache::{Cache, CacheCounts, CacheStatus, Registered, Watch, full_name};
 use crate::listeners::Listeners;
 use crate::session;
 use crate::shared::{Counts, Phase, Shared};
@@ -124,16 +124,36 @@ impl Proxy {
     /// `InvalidInput` if there is no cache, or it was not started with
     /// [`CacheSettings::with_registration`](crate::CacheSettings::with_registration).
     pub async fn register(&self, columns: &Registered) -> Result<Vec<(String, Result<bool, String>)>> {
-        let cache = self.shared.cache.as_ref().filter(|cache| cache.takes_columns());
-        let cache = cache.ok_or_else(|| {
-            Error::invalid_input("this proxy has no cache that takes columns while it runs")
-        })?;
+        let cache = self.cache_that_takes_columns()?;
         let mut results = Vec::new();
-        for column in columns.columns() {
-            let (schema, table, name) = column;
-            results.push((format!("{schema}.{table}.{name}"), cache.register(column).await));
+        for (_, column) in columns.columns() {
+            results.push((full_name(column), cache.register(column).await));
         }
         Ok(results)
+    }
+
+    /// Takes these columns off the list of its cache, which begins cold. When this returns, nothing is shown by them any more, and
+    /// tables without registered columns may be cached by other processes. Returns of each column, in their order, whether it was
+    /// registered.
+    ///
+    /// # Errors
+    /// `InvalidInput` as [`register`](Self::register), `Unavailable` if the proxy stops meanwhile.
+    pub async fn unregister(&self, columns: &Registered) -> Result<Vec<(String, bool)>> {
+        let cache = self.cache_that_takes_columns()?;
+        if columns.len() == 0 {
+            return Ok(Vec::new());
+        }
+        let gone = cache.unregister(columns).await?;
+        let results = columns.columns().map(|(_, column)| {
+            let was_registered = gone.columns().any(|(_, one)| one == column);
+            (full_name(column), was_registered)
+        });
+        Ok(results.collect())
+    }
+
+    fn cache_that_takes_columns(&self) -> Result<&Cache> {
+        let cache = self.shared.cache.as_deref().filter(|cache| cache.takes_columns());
+        cache.ok_or_else(|| Error::invalid_input("this proxy has no cache that takes columns while it runs"))
     }
 
     /// Returns when another process has taken a table from this proxy's cache, which was silent for too long: the sessions

@@ -27,7 +27,7 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) options: Options,
-    pub(crate) connector: Connector,
+    pub(crate) connector: Arc<Connector>,
     pub(crate) phase: watch::Sender<Phase>,
     pub(crate) counters: Counters,
     pub(crate) cache: Option<Arc<Cache>>,
@@ -38,7 +38,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         options: Options,
-        connector: Connector,
+        connector: Arc<Connector>,
         credentials: Credentials,
         cache: Option<Arc<Cache>>,
     ) -> Self {

@@ -4,7 +4,7 @@
 //! registered only if an operator could have: the catalogue, the rights of roles and the claim of its table are checked as
 //! at the start. What is refused is said once, and tried again a minute later.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,9 @@ const MAX_ASKED_A_SPARED: u64 = 5;
 const PAUSE: Duration = Duration::from_secs(2);
 /// Pause after which what was refused is tried again.
 const REFUSED: Duration = Duration::from_mins(1);
+
+/// Why a column is not registered that an operator does not want.
+const BARRED: &str = "it was taken off the list of registered columns";
 
 /// How many columns a cache may register while it runs, and for which gain.
 ///
@@ -61,8 +64,10 @@ impl Auto {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AutoCounts {
-    /// Columns, and why each was registered.
+    /// Columns, and why each was registered; not those that were taken off the list since.
     pub registered: BTreeMap<String, String>,
+    /// How many it has registered, those that were taken off the list among them.
+    pub added: u64,
     /// Columns that would spare enough, and why each was not registered.
     pub refused: BTreeMap<String, String>,
 }
@@ -80,6 +85,8 @@ struct State {
     counts: AutoCounts,
     /// Columns as statements name them, which were registered, or are not tried again before that moment.
     settled: BTreeMap<String, Option<Instant>>,
+    /// Whole names of columns that an operator has taken off the list.
+    barred: BTreeSet<String>,
     looked: Option<Instant>,
 }
 
@@ -101,11 +108,30 @@ impl Advisor {
             .find(|one| self.auto.is_worth(one) && !state.is_settled(&name(one)))
     }
 
-    /// Whether these may be registered together.
+    /// An operator has registered this column.
+    pub(super) fn may_register(&self, column: &str) {
+        let mut state = self.lock();
+        state.barred.remove(column);
+        state.counts.refused.remove(column);
+    }
+
+    /// An operator has taken this column off the list.
+    pub(super) fn may_not_register(&self, column: &str) {
+        let mut state = self.lock();
+        state.barred.insert(column.to_owned());
+        if state.counts.registered.remove(column).is_some() {
+            state.counts.refused.insert(column.to_owned(), BARRED.to_owned());
+        }
+    }
+
+    /// Whether these may be registered together, of which this column is the new one.
     ///
     /// # Errors
-    /// The limit that they pass.
-    pub(super) fn admits(&self, registered: &Registered) -> Result<(), String> {
+    /// The limit that they pass, or that the column was taken off the list.
+    pub(super) fn admits(&self, registered: &Registered, column: &str) -> Result<(), String> {
+        if self.lock().barred.contains(column) {
+            return Err(BARRED.to_owned());
+        }
         let Auto { max_tables, max_columns, .. } = self.auto;
         if registered.tables().count() > max_tables {
             return Err(format!("{max_tables} tables are registered, which is the limit"));
@@ -126,7 +152,7 @@ impl Advisor {
         let mut state = self.lock();
         state.settled.insert(name(advice), None);
         state.counts.refused.remove(&name(advice));
-        state.counts.registered.insert(column.to_owned(), why);
+        state.counts.added += u64::from(state.counts.registered.insert(column.to_owned(), why).is_none());
     }
 
     pub(super) fn refused(&self, advice: &Suggestion, why: String) {
@@ -199,7 +225,7 @@ mod tests {
     #[test]
     fn limits_count_what_the_operator_has_named() {
         let advisor = Advisor::new(Auto::default().with_max_tables(2).with_max_columns(3), Arc::default());
-        let admits = |columns: &str| advisor.admits(&columns.parse().unwrap());
+        let admits = |columns: &str| advisor.admits(&columns.parse().unwrap(), "s.t.a");
         assert_eq!(admits("s.t.a,s.t.b,s.u.a"), Ok(()));
         assert!(admits("s.t.a,s.u.a,s.v.a").unwrap_err().contains("2 tables"));
         assert!(admits("s.t.a,s.t.b,s.t.c,s.u.a").unwrap_err().contains("3 columns"));
@@ -218,5 +244,21 @@ mod tests {
             counts.refused.is_empty()
                 && counts.report().starts_with("registered public.t.a: a cache would have")
         );
+    }
+
+    #[test]
+    fn what_was_taken_off_the_list_is_refused_until_an_operator_registers_it() {
+        let advisor = Advisor::new(Auto::default(), Arc::default());
+        let columns: Registered = "public.t.a".parse().unwrap();
+        advisor.registered(&advice(100, 100), "public.t.a");
+        advisor.may_not_register("public.t.a");
+        assert!(advisor.admits(&columns, "public.t.a").unwrap_err().contains("taken off the list"));
+        assert_eq!(advisor.admits(&columns, "public.t.b"), Ok(()));
+        let counts = advisor.counts();
+        assert_eq!((counts.registered.len(), counts.added), (0, 1));
+        assert!(counts.report().contains("not registered public.t.a: it was taken off the list"));
+        advisor.may_register("public.t.a");
+        assert_eq!(advisor.admits(&columns, "public.t.a"), Ok(()));
+        assert_eq!(advisor.counts().report(), "");
     }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Counters {
     pub(crate) logged: AtomicU64,
     pub(crate) doubts: AtomicU64,
     pub(crate) questions: AtomicU64,
+    pub(crate) unregistered: AtomicU64,
     pub(crate) hit_nanos: AtomicU64,
     pub(crate) fill_nanos: AtomicU64,
     pub(crate) saved_nanos: AtomicU64,
@@ -56,6 +57,10 @@ pub struct CacheCounts {
     pub saved_time: Duration,
     /// Registered tables.
     pub tables: usize,
+    /// Registered columns.
+    pub columns: usize,
+    /// Columns that were taken off the list while it ran.
+    pub unregistered: u64,
     /// Entries that are there.
     pub entries: usize,
     /// Bytes that they take, nearly.
@@ -98,6 +103,7 @@ impl Counters {
             logged,
             doubts,
             questions,
+            unregistered,
             hit_nanos,
             fill_nanos,
             saved_nanos,
@@ -113,6 +119,7 @@ impl Counters {
             logged: of(logged),
             doubts: of(doubts),
             questions: of(questions),
+            unregistered: of(unregistered),
             hit_time: Duration::from_nanos(of(hit_nanos)),
             fill_time: Duration::from_nanos(of(fill_nanos)),
             saved_time: Duration::from_nanos(of(saved_nanos)),
@@ -148,6 +155,7 @@ impl CacheCounts {
             logged,
             doubts,
             questions,
+            unregistered,
             entries,
             bytes,
             relayed,
@@ -162,6 +170,9 @@ impl CacheCounts {
         );
         if *logged > 0 {
             let _ = writeln!(text, "{logged} transactions in the log of the database");
+        }
+        if *unregistered > 0 {
+            let _ = writeln!(text, "{unregistered} columns were taken off the list");
         }
         if let Some(shadow) = shadow {
             text.push_str(&shadow.report());

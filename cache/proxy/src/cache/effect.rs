@@ -2,7 +2,7 @@
 
 use super::catalogue::{Catalogue, Kind, Meant, ReadingMark, Table};
 use super::plans::Plan;
-use super::span::{ColumnId, Span, Touched};
+use super::span::{ColumnId, Span, Spans, Touched};
 use super::values::Values;
 use crate::recognise::strict::{AboutSession, NUMERIC, Name, Need, Operand, Range, Read, Statement, Write};
 
@@ -13,7 +13,7 @@ const COMPARED: [u32; 12] = [0, 16, 20, 21, 23, 25, 1_043, 1_082, 1_114, 1_184, 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Its reply may be kept: it shows rows with these values of the column.
-    Cacheable(ColumnId, Span),
+    Cacheable(ColumnId, Spans),
     /// It changes nothing of a registered table.
     Nothing(String),
     Write(Touched),
@@ -37,10 +37,7 @@ pub(crate) fn effect(
     catalogue: &Catalogue,
     searched: Result<&[String], &str>,
 ) -> Effect {
-    let of = |name: &Name| {
-        searched
-            .map_or(Meant::Unknown, |searched| catalogue.meant(name.schema.as_deref(), &name.table, searched))
-    };
+    let of = |name: &Name| meant(catalogue, name, searched.ok());
     match &plan.statement {
         Statement::Begin { is_plain } => Effect::Begin { is_plain: *is_plain },
         Statement::Commit => Effect::Commit,
@@ -57,7 +54,7 @@ pub(crate) fn effect(
                 Meant::Independent | Meant::Unknown => Err("its table is not registered".to_owned()),
             };
             match (found, catalogue.called_by(&plan.mentions)) {
-                (Ok((column, span)), None) => Effect::Cacheable(column, span),
+                (Ok((column, spans)), None) => Effect::Cacheable(column, spans),
                 (Ok(_), Some(why)) => Effect::Unknown(why),
                 (Err(reason), _) => nothing(plan, &reason, catalogue, searched),
             }
@@ -81,10 +78,7 @@ const NO_TABLE: &str = "its table is no plain one, or the session may mean anoth
 /// its values as they are bound, functions and indexes as it is planned. Where all columns have types of PostgreSQL, that is no more than
 /// the execution may run. `searched` are the schemas that the session has searched since it was prepared, if they are known.
 pub(crate) fn runs_early(plan: &Plan, catalogue: &Catalogue, searched: Option<&[String]>) -> Option<String> {
-    let of = |name: &Name| {
-        searched
-            .map_or(Meant::Unknown, |searched| catalogue.meant(name.schema.as_deref(), &name.table, searched))
-    };
+    let of = |name: &Name| meant(catalogue, name, searched);
     match &plan.statement {
         // Neither analysed nor planned.
         Statement::Begin { .. }
@@ -112,6 +106,11 @@ pub(crate) fn runs_early(plan: &Plan, catalogue: &Catalogue, searched: Option<&[
     }
 }
 
+/// What a name means to a session that searches these schemas, if they are known and names mean what they say.
+pub(crate) fn meant<'c>(catalogue: &'c Catalogue, name: &Name, searched: Option<&[String]>) -> Meant<'c> {
+    searched.map_or(Meant::Unknown, |searched| catalogue.meant(name.schema.as_deref(), &name.table, searched))
+}
+
 /// A statement without a reply that could be kept: it writes nothing, unless something of a user is among what it names.
 fn nothing(plan: &Plan, reason: &str, catalogue: &Catalogue, searched: Result<&[String], &str>) -> Effect {
     let why = match (searched, catalogue.run_or_read_by(&plan.mentions)) {
@@ -124,7 +123,7 @@ fn nothing(plan: &Plan, reason: &str, catalogue: &Catalogue, searched: Result<&[
 
 /// # Errors
 /// Why its reply is not kept.
-fn read_of(plan: &Plan, read: &Read, table: &Table, bytes: &[u8]) -> Result<(ColumnId, Span), String> {
+fn read_of(plan: &Plan, read: &Read, table: &Table, bytes: &[u8]) -> Result<(ColumnId, Spans), String> {
     let values = Values { bytes, declared: &plan.declared, counts: &read.params };
     fits(plan, read, table)?;
     let is_certain = |(column, operand): &(String, Operand)| {
@@ -135,9 +134,9 @@ fn read_of(plan: &Plan, read: &Read, table: &Table, bytes: &[u8]) -> Result<(Col
     }
     let spans = table.registered.iter().filter_map(|(column, number)| {
         let (_, range) = read.ranges.iter().find(|(bounded, _)| bounded == column)?;
-        Some((*number, values.span(range, *table.columns.get(column)?)?))
+        Some((*number, values.spans(range, *table.columns.get(column)?)?))
     });
-    let narrowest = spans.min_by_key(|(_, span)| span.high.saturating_sub(span.low));
+    let narrowest = spans.min_by_key(|(_, spans)| spans.width());
     narrowest.ok_or_else(|| "it bounds no registered column by plain constants".to_owned())
 }
 
@@ -187,12 +186,14 @@ fn write_of(
         return Effect::Write(Touched { is_all: true, ..Touched::default() });
     }
     let values = Values { bytes, declared: &plan.declared, counts: &write.params };
-    let spans = table.registered.iter().map(|(column, number)| {
+    let spans = table.registered.iter().flat_map(|(column, number)| {
         let range: Option<&(String, Range)> = write.ranges.iter().find(|(bounded, _)| bounded == column);
         // Otherwise its values have the type that the column had.
         let range = range.filter(|_| table.has_column_of(prepared, column));
         let kind = table.columns.get(column).copied().unwrap_or(Kind::Other);
-        (*number, range.and_then(|(_, range)| values.span(range, kind)).unwrap_or(Span::ALL))
+        let known = range.and_then(|(_, range)| values.spans(range, kind));
+        let spans = known.unwrap_or_else(|| Span::ALL.into());
+        spans.iter().map(|span| (*number, span)).collect::<Vec<_>>()
     });
     Effect::Write(Touched { spans: spans.collect(), ..Touched::default() })
 }

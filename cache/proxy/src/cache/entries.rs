@@ -8,10 +8,12 @@ use std::time::Duration;
 use lacuna_cache_protocol::IntervalTree;
 
 use super::results::Walked;
-use super::span::{ColumnId, Span};
+use super::span::{ColumnId, Span, Spans};
 
 /// What an entry takes beside its key and its reply, nearly: two maps, the tree and the queue.
 const OVERHEAD: usize = 340;
+/// What each interval but the first takes, nearly.
+const OVERHEAD_OF_SPAN: usize = 100;
 
 /// The bytes of a statement's identity.
 pub(crate) type Key = Arc<[u8]>;
@@ -30,7 +32,7 @@ pub(crate) struct About {
 pub(crate) struct Entry {
     number: u64,
     pub(crate) column: ColumnId,
-    pub(crate) span: Span,
+    pub(crate) spans: Spans,
     pub(crate) reply: Arc<[u8]>,
     pub(crate) about: About,
     /// How often it was asked for.
@@ -79,12 +81,12 @@ impl Entries {
     pub(crate) fn insert(
         &mut self,
         key: Key,
-        (column, span): (ColumnId, Span),
+        (column, spans): (ColumnId, Spans),
         reply: Arc<[u8]>,
         about: About,
     ) {
         self.remove(&key);
-        let size = size(&key, &reply);
+        let size = size(&key, &reply, &spans);
         if size > self.max_bytes {
             return;
         }
@@ -92,10 +94,12 @@ impl Entries {
         let number = self.next;
         self.next += 1;
         self.bytes += size;
-        self.trees[column].insert(span.interval(), number);
+        for span in spans.iter() {
+            self.trees[column].insert(span.interval(), number);
+        }
         self.keys.insert(number, key.clone());
         self.queue.push_back(number);
-        self.by_key.insert(key, Entry { number, column, span, reply, about, hits: 0, is_used: false });
+        self.by_key.insert(key, Entry { number, column, spans, reply, about, hits: 0, is_used: false });
     }
 
     /// Adds up to `max` entries from this number on, and returns the number from which others may follow.
@@ -103,10 +107,10 @@ impl Entries {
         let mut last = None;
         for (number, key) in self.keys.range(from..).take(max) {
             last = Some(number + 1).filter(|_| to.len() + 1 == max);
-            if let Some(Entry { column, span, about, reply, hits, .. }) = self.by_key.get(key) {
+            if let Some(Entry { column, spans, about, reply, hits, .. }) = self.by_key.get(key) {
                 let About { shape, took } = about.clone();
-                let bytes = size(key, reply);
-                to.push(Walked { column: *column, span: *span, shape, took, hits: *hits, bytes });
+                let (spans, bytes) = (spans.clone(), size(key, reply, spans));
+                to.push(Walked { column: *column, spans, shape, took, hits: *hits, bytes });
             }
         }
         last
@@ -169,16 +173,18 @@ impl Entries {
     }
 
     fn remove(&mut self, key: &[u8]) {
-        if let Some(Entry { number, column, span, reply, .. }) = self.by_key.remove(key) {
-            self.trees[column].remove(&span.interval(), number);
+        if let Some(Entry { number, column, spans, reply, .. }) = self.by_key.remove(key) {
+            for span in spans.iter() {
+                self.trees[column].remove(&span.interval(), number);
+            }
             self.keys.remove(&number);
-            self.bytes -= size(key, &reply);
+            self.bytes -= size(key, &reply, &spans);
         }
     }
 }
 
-const fn size(key: &[u8], reply: &[u8]) -> usize {
-    key.len() + reply.len() + OVERHEAD
+fn size(key: &[u8], reply: &[u8], spans: &Spans) -> usize {
+    key.len() + reply.len() + OVERHEAD + (spans.iter().len() - 1) * OVERHEAD_OF_SPAN
 }
 
 #[cfg(test)]
@@ -196,7 +202,7 @@ mod tests {
     }
 
     fn add(entries: &mut Entries, number: u8, column: ColumnId, low: i64, high: i64) {
-        entries.insert(key(number), (column, Span { low, high }), Arc::from([number; 20]), about());
+        entries.insert(key(number), (column, Span { low, high }.into()), Arc::from([number; 20]), about());
     }
 
     fn touching(column: ColumnId, low: i64, high: i64) -> [(ColumnId, Span); 1] {
@@ -218,8 +224,22 @@ mod tests {
     }
 
     #[test]
+    fn a_write_between_the_intervals_of_an_entry_leaves_it() {
+        let mut entries = Entries::new(1, 1 << 20);
+        let listed = Spans::union([3, 7, 9].map(|value| Span { low: value, high: value }).into()).unwrap();
+        for (number, touched) in [(1, 3), (2, 7), (3, 9)] {
+            entries.insert(key(number), (0, listed.clone()), Arc::from([number; 20]), about());
+            for between in [2, 4, 8, 10] {
+                assert_eq!(entries.drop_touched(&touching(0, between, between)), 0, "{between}");
+            }
+            assert_eq!(entries.drop_touched(&touching(0, touched, touched)), 1, "{touched}");
+            assert_eq!((entries.len(), entries.bytes(), entries.trees[0].len()), (0, 0, 0));
+        }
+    }
+
+    #[test]
     fn the_least_used_leave_first() {
-        let one = size(&[0; 10], &[0; 20]);
+        let one = size(&[0; 10], &[0; 20], &Span::ALL.into());
         let mut entries = Entries::new(1, 3 * one);
         (1..=3).for_each(|number| add(&mut entries, number, 0, 0, 0));
         assert!(entries.get(&key(1)).is_some());
@@ -227,7 +247,7 @@ mod tests {
         assert!(entries.get(&key(2)).is_none(), "it was not asked for");
         assert!(entries.get(&key(1)).is_some() && entries.get(&key(4)).is_some());
         assert_eq!(entries.bytes(), 3 * one);
-        entries.insert(key(9), (0, Span::ALL), vec![0; 4 * one].into(), about());
+        entries.insert(key(9), (0, Span::ALL.into()), vec![0; 4 * one].into(), about());
         assert_eq!(entries.len(), 3, "a reply that is larger than all room is not kept");
     }
 

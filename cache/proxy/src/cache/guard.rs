@@ -10,11 +10,14 @@
 //!
 //! Cost: a statement of the account for each login, and a query of two small tables for each writing statement.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use lacuna_base::{Error, Result};
 use lacuna_cache::sql::{SqlValue, Statement, TableClaims};
 
 use super::registered::Registered;
 use super::sql_names::quoted;
+use crate::upstream::each_alone;
 
 /// The table whose claim says which proxy may take writes.
 pub(super) const TABLE: (&str, &str) = ("lacuna_guard", "proxy");
@@ -67,8 +70,11 @@ pub fn unguard_sql(registered: &Registered) -> String {
 /// Runs SQL of [`guard_sql`] and its like at a database.
 ///
 /// # Errors
-/// Those of the database.
+/// `InvalidInput` if the account names several hosts; those of the database.
 pub async fn run_sql(account: &str, sql: &str) -> Result<()> {
+    if each_alone(account)?.len() > 1 {
+        return Err(Error::invalid_input("the account names several hosts: name the one that takes writes"));
+    }
     Ok(TableClaims::run(account, sql).await?)
 }
 
@@ -96,17 +102,81 @@ fn drops(schema: &str, table: &str) -> String {
 /// What a proxy says to the triggers.
 #[derive(Debug)]
 pub(super) struct Guard {
+    at: RwLock<Arc<AtServer>>,
+}
+
+#[derive(Debug)]
+struct AtServer {
     /// A connection of its own, so that a login does not wait for the catalogue.
     claims: TableClaims,
     proxy: String,
+    /// The number of the server.
+    server: u64,
 }
 
 impl Guard {
-    /// Call it with the claim of [`TABLE`].
+    /// Call it with the claim of [`TABLE`], for the first server.
     ///
     /// # Errors
     /// Those of the database: the guards are not there, or the account may not write what they look at.
     pub(super) async fn begin(account: &str) -> Result<Self> {
+        Ok(Self { at: RwLock::new(Arc::new(AtServer::begin(account, 0).await?)) })
+    }
+
+    /// The same for another server.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub(super) async fn begin_again(&self, account: &str, server: u64) -> Result<()> {
+        let at = Arc::new(AtServer::begin(account, server).await?);
+        *self.at.write().unwrap_or_else(PoisonError::into_inner) = at;
+        Ok(())
+    }
+
+    fn at(&self) -> Arc<AtServer> {
+        self.at.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets the session of this process of this server write.
+    pub(super) async fn admit(&self, server: u64, pid: i32) -> Result<()> {
+        let at = self.at();
+        if at.server != server {
+            // There a process of this number is another one.
+            return Err(Error::unavailable("its server was left"));
+        }
+        let admits = "INSERT INTO lacuna_guard.session (pid, started, proxy) \
+            SELECT pid, backend_start, $2::text FROM pg_catalog.pg_stat_activity WHERE pid = $1::bigint \
+            ON CONFLICT (pid) DO UPDATE SET started = excluded.started, proxy = excluded.proxy RETURNING pid::text";
+        let rows =
+            at.claims.rows(&Statement::new(admits).with(i64::from(pid)).with(at.proxy.clone())).await?;
+        if rows.is_empty() { Err(Error::unavailable("its server process is not there")) } else { Ok(()) }
+    }
+
+    /// Forgets sessions that have ended.
+    ///
+    /// # Errors
+    /// `Unavailable` if sessions of an earlier proxy have not.
+    pub(super) async fn check(&self) -> Result<()> {
+        let at = self.at();
+        // By both values: a new process may have the number of one that has ended.
+        let forget = "DELETE FROM lacuna_guard.session AS s USING (SELECT o.pid, o.started FROM lacuna_guard.session AS o \
+            WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = o.pid AND a.backend_start = o.started)) AS gone \
+            WHERE s.pid = gone.pid AND s.started = gone.started RETURNING s.pid::text";
+        at.claims.rows(&Statement::new(forget)).await?;
+        let others =
+            "SELECT count(*)::text FROM lacuna_guard.session WHERE proxy <> $1::text HAVING count(*) > 0";
+        let rows = at.claims.rows(&Statement::new(others).with(at.proxy.clone())).await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        Err(Error::unavailable(
+            "sessions of an earlier proxy have not ended, and may still commit what they wrote",
+        ))
+    }
+}
+
+impl AtServer {
+    async fn begin(account: &str, server: u64) -> Result<Self> {
         let claims = TableClaims::open(account).await?;
         let rows = claims.rows(&Statement::new("SELECT txid_current()::text")).await?;
         let [[SqlValue::Text(proxy)]] = rows.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] else {
@@ -116,37 +186,6 @@ impl Guard {
         let takes = "INSERT INTO lacuna_guard.proxy (only_one, id) VALUES (true, $1::text) \
             ON CONFLICT (only_one) DO UPDATE SET id = excluded.id RETURNING id";
         claims.rows(&Statement::new(takes).with(proxy.clone())).await?;
-        Ok(Self { claims, proxy })
-    }
-
-    /// Lets the session of this server process write.
-    pub(super) async fn admit(&self, pid: i32) -> Result<()> {
-        let admits = "INSERT INTO lacuna_guard.session (pid, started, proxy) \
-            SELECT pid, backend_start, $2::text FROM pg_catalog.pg_stat_activity WHERE pid = $1::bigint \
-            ON CONFLICT (pid) DO UPDATE SET started = excluded.started, proxy = excluded.proxy RETURNING pid::text";
-        let rows =
-            self.claims.rows(&Statement::new(admits).with(i64::from(pid)).with(self.proxy.clone())).await?;
-        if rows.is_empty() { Err(Error::unavailable("its server process is not there")) } else { Ok(()) }
-    }
-
-    /// Forgets sessions that have ended.
-    ///
-    /// # Errors
-    /// `Unavailable` if sessions of an earlier proxy have not.
-    pub(super) async fn check(&self) -> Result<()> {
-        // By both values: a new process may have the number of one that has ended.
-        let forget = "DELETE FROM lacuna_guard.session AS s USING (SELECT o.pid, o.started FROM lacuna_guard.session AS o \
-            WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = o.pid AND a.backend_start = o.started)) AS gone \
-            WHERE s.pid = gone.pid AND s.started = gone.started RETURNING s.pid::text";
-        self.claims.rows(&Statement::new(forget)).await?;
-        let others =
-            "SELECT count(*)::text FROM lacuna_guard.session WHERE proxy <> $1::text HAVING count(*) > 0";
-        let rows = self.claims.rows(&Statement::new(others).with(self.proxy.clone())).await?;
-        if rows.is_empty() {
-            return Ok(());
-        }
-        Err(Error::unavailable(
-            "sessions of an earlier proxy have not ended, and may still commit what they wrote",
-        ))
+        Ok(Self { claims, proxy, server })
     }
 }

@@ -11,8 +11,9 @@
 //! | `identity.rs`, `starts.rs` | whose session it is, in which settings, and at which server |
 //! | `guard.rs` | triggers by which writes past the proxy fail |
 //! | `log/` | writes past the proxy, as the log of the database has them |
-//! | `auto.rs`, `watch/register.rs` | columns that are registered while it runs |
+//! | `auto.rs`, `watch/register.rs` | columns that are registered, or taken off the list, while it runs |
 //! | `catalogue/`, `watch/` | tables, columns and rights, at the start and as long as the proxy runs |
+//! | `watch/servers.rs`, `watch/go_on.rs` | a server that takes the place of another one |
 //! | `xids.rs` | numbers of transactions |
 //! | `counters.rs` | what happened |
 //!
@@ -48,11 +49,13 @@ mod values;
 mod watch;
 mod xids;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use crate::suggest::Suggestions;
+use crate::upstream::Connector;
 use lacuna_base::{Error, Result};
 use tokio::sync::{Notify, oneshot, watch as watch_channel};
 use tokio::time::timeout;
@@ -65,7 +68,7 @@ pub(crate) use compare::{Verdict, compare, of_error};
 pub use counters::CacheCounts;
 use counters::Counters;
 pub(crate) use counters::{add_duration, count};
-pub(crate) use effect::{CHANGED, Effect, effect, runs_early};
+pub(crate) use effect::{CHANGED, Effect, effect, meant, runs_early};
 pub(crate) use entries::About;
 use guard::Guard;
 pub use guard::{guard_sql, run_sql, unguard_sql};
@@ -77,6 +80,7 @@ use plans::Plans;
 pub(crate) use plans::{AsOf, Plan, Prepared};
 use registered::Column;
 pub use registered::Registered;
+pub(crate) use registered::full_name;
 use results::Longest;
 pub(crate) use results::{Hold, Results, Ticket};
 pub(crate) use room::Room;
@@ -103,8 +107,8 @@ pub(crate) struct Cache {
     advisor: Option<Advisor>,
     /// Whether columns are registered while it runs, because they are asked for.
     grows: bool,
-    /// Columns that are to be registered.
-    asked: Mutex<VecDeque<Registration>>,
+    /// Columns that are to be registered, or taken off the list.
+    asked: Mutex<VecDeque<Asked>>,
     /// Set if triggers let no others write.
     guard: Option<Arc<Guard>>,
     /// Set if writes past the proxy are read in the log.
@@ -145,17 +149,34 @@ impl Reading {
     }
 }
 
-/// A column that is to be registered, and where the answer goes.
+/// What is to become of columns, and where the answer goes.
 #[derive(Debug)]
-struct Registration {
-    column: Column,
-    answer: oneshot::Sender<Result<bool, String>>,
+enum Asked {
+    /// It is to be registered: whether it is a new one, or why it is not.
+    Register(Column, oneshot::Sender<Result<bool, String>>),
+    /// They are to be taken off the list: those that were on it.
+    Unregister(Registered, oneshot::Sender<Registered>),
 }
 
+/// Server processes of the server of this number. At another one processes of other programs have the same numbers.
 #[derive(Debug, Default)]
 struct Processes {
-    serving: HashSet<i32>,
-    left: HashSet<i32>,
+    server: u64,
+    /// With the start of their server, once the session has named it: a server that starts anew gives the same numbers to others.
+    serving: HashMap<i32, Option<String>>,
+    left: HashMap<i32, Option<String>>,
+    /// Holds of sessions whose process is not known: they last as long as the proxy is at this server.
+    lasting: Vec<Hold>,
+}
+
+impl Processes {
+    /// Whether it is one of the proxy's own, at the server that was started then.
+    fn has(&self, pid: i32, started: &str) -> bool {
+        let has = |of: &HashMap<i32, Option<String>>| {
+            of.get(&pid).is_some_and(|of| of.as_deref().is_none_or(|of| of == started))
+        };
+        has(&self.serving) || has(&self.left)
+    }
 }
 
 impl Cache {
@@ -167,8 +188,9 @@ impl Cache {
     pub(crate) async fn start(
         settings: &CacheSettings,
         suggestions: Option<&Arc<Suggestions>>,
+        connector: &Arc<Connector>,
     ) -> Result<(Arc<Self>, Watch)> {
-        Watch::start(settings, suggestions).await
+        Watch::start(settings, suggestions, connector).await
     }
 
     fn new(
@@ -178,7 +200,7 @@ impl Cache {
         guard: Option<Arc<Guard>>,
         log: Option<Arc<Log>>,
     ) -> Self {
-        let results = Results::new(settings.registered.len(), settings.bytes);
+        let results = Results::new(settings.registered.place_count(), settings.bytes);
         #[cfg(feature = "flaws")]
         let results = results.with_flaw(settings.flaw);
         Self {
@@ -234,9 +256,27 @@ impl Cache {
         }
     }
 
+    /// Its sessions and its account are at the server of this number from now on, and nothing that was known of the last one is true
+    /// of it. Call it while nothing is shown.
+    fn goes_to_server(&self, server: u64) {
+        let mut known = self.catalogue.write().unwrap_or_else(PoisonError::into_inner);
+        let (number, surroundings) = (known.number + 1, known.surroundings + 1);
+        // What is prepared there until it is read is of no transaction that is known.
+        *known = Reading { number, surroundings, oldest: 0, catalogue: known.catalogue.clone() };
+        self.results.read_anew(number);
+        drop(known);
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = mem::replace(&mut *processes, Processes { server, ..Processes::default() });
+        drop(processes);
+        // What they have not committed they never will, as far as this server is concerned.
+        self.results.settle(&self.results.doubted());
+        left.lasting.into_iter().for_each(|hold| self.release(hold));
+    }
+
     /// The identity of a session that has answered so.
     pub(crate) fn identity(&self, answer: &Answer) -> std::result::Result<Identity, NoIdentity> {
         count(&self.counters.questions);
+        self.process_started(answer);
         let reading = self.reading();
         let found = self.identities.of(answer, &reading, self.has_roles());
         match &found {
@@ -321,10 +361,23 @@ impl Cache {
     /// Why it is not registered.
     pub(crate) async fn register(&self, column: &Column) -> Result<bool, String> {
         let (answer, answered) = oneshot::channel();
-        let asked = Registration { column: column.clone(), answer };
+        self.ask(Asked::Register(column.clone(), answer));
+        answered.await.unwrap_or_else(|_| Err(STOPS.to_owned()))
+    }
+
+    /// Takes columns off the list, and returns those that were on it.
+    ///
+    /// # Errors
+    /// `Unavailable` if the proxy stops meanwhile.
+    pub(crate) async fn unregister(&self, columns: &Registered) -> Result<Registered> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(Asked::Unregister(columns.clone(), answer));
+        answered.await.map_err(|_| Error::unavailable(STOPS))
+    }
+
+    fn ask(&self, asked: Asked) {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push_back(asked);
         self.wake.notify_one();
-        answered.await.unwrap_or_else(|_| Err("the proxy stops".to_owned()))
     }
 
     /// The database has answered a write.
@@ -334,22 +387,30 @@ impl Cache {
         }
     }
 
-    /// The database will not answer a write: the server process of this number may still commit it.
-    pub(crate) fn doubt(&self, hold: Hold, pid: Option<i32>) {
+    /// The database will not answer a write: this process of this server may still commit it.
+    pub(crate) fn doubt(&self, hold: Hold, server: u64, pid: Option<i32>) {
         if !self.results.is_clear(hold) {
             count(&self.counters.doubts);
         }
-        // Without a number it is held for ever.
-        if let Some(pid) = pid {
-            self.results.doubt(hold, pid);
-            self.wake.notify_one();
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        if processes.server != server {
+            // What is committed at a server that was left is in no reply of this one.
+            drop(processes);
+            return self.release(hold);
+        }
+        match pid {
+            Some(pid) => {
+                self.results.doubt(hold, pid);
+                self.wake.notify_one();
+            }
+            None => processes.lasting.push(hold),
         }
     }
 
-    /// Lets the session of this server process write guarded tables.
-    pub(crate) async fn admit(&self, pid: i32) {
+    /// Lets the session of this process of this server write guarded tables.
+    pub(crate) async fn admit(&self, server: u64, pid: i32) {
         let Some(guard) = &self.guard else { return };
-        let admitted = timeout(ADMISSION, guard.admit(pid)).await;
+        let admitted = timeout(ADMISSION, guard.admit(server, pid)).await;
         if let Err(why) = admitted.unwrap_or_else(|_| Err(Error::unavailable("the database does not answer")))
         {
             tracing::warn!(%why, pid, "a session may not write guarded tables");
@@ -375,16 +436,30 @@ impl Cache {
         drop(self.is_superseded.subscribe().wait_for(|is_superseded| *is_superseded).await);
     }
 
-    pub(crate) fn process_serves(&self, pid: i32) {
+    /// A session of this server is served by this process.
+    pub(crate) fn process_serves(&self, server: u64, pid: i32) {
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
-        processes.left.remove(&pid);
-        processes.serving.insert(pid);
+        if processes.server == server {
+            processes.left.remove(&pid);
+            processes.serving.insert(pid, None);
+        }
     }
 
-    pub(crate) fn process_left(&self, pid: i32) {
+    /// A session has named the start of its server.
+    fn process_started(&self, answer: &Answer) {
         let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
-        processes.serving.remove(&pid);
-        processes.left.insert(pid);
+        if let Some(started) = processes.serving.get_mut(&answer.pid) {
+            *started = Some(answer.started.clone());
+        }
+    }
+
+    /// The session has ended.
+    pub(crate) fn process_left(&self, server: u64, pid: i32) {
+        let mut processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        if processes.server == server {
+            let started = processes.serving.remove(&pid).flatten();
+            processes.left.insert(pid, started);
+        }
     }
 
     /// Why nothing is shown, if that is so.
@@ -400,14 +475,15 @@ impl Cache {
 
     pub(crate) fn counts(&self) -> CacheCounts {
         let (entries, bytes) = self.results.size();
-        let tables = self.reading().catalogue.table_count();
+        let catalogue = self.reading().catalogue;
         let shadow = self.shadow.as_ref().map(Shadow::counts);
         let auto = self.advisor.as_ref().map(Advisor::counts);
         let held = self.results.held();
         CacheCounts {
             entries,
             bytes,
-            tables,
+            tables: catalogue.table_count(),
+            columns: catalogue.registered_columns().len(),
             closed: self.closed(held),
             held: held.map_or(Duration::ZERO, |held| held.age),
             shadow,
@@ -424,6 +500,8 @@ fn holds_everything(Longest { process, age }: Longest) -> Option<String> {
     (seconds > 0).then(|| format!("what {who} does may touch everything, and has not ended for {seconds} s"))
 }
 
+/// Why there is no answer to what was asked of columns.
+const STOPS: &str = "the proxy stops";
 /// How long a login waits until its session may write guarded tables. Without it the session's writes to them fail.
 const ADMISSION: Duration = Duration::from_secs(5);
 /// Longest reply that is kept, whatever the limit of all.

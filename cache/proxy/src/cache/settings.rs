@@ -62,7 +62,8 @@ pub enum Flaw {
 
 impl CacheSettings {
     /// A cache of 64 MiB for these columns, before the database that `account` leads to: the proxy's own login, by which it
-    /// reads the catalogue and holds its lease.
+    /// reads the catalogue and holds its lease. With several hosts, which must be those of the upstream in the same order, it finds the one
+    /// that takes writes, and sessions are begun there; when another one takes its place, sessions end and the cache begins cold.
     #[must_use]
     pub fn new(account: impl Into<String>, registered: Registered) -> Self {
         Self {
@@ -121,8 +122,8 @@ impl CacheSettings {
         Self { auto: Some(auto), ..self }
     }
 
-    /// Lets [`Proxy::register`](crate::Proxy::register) take columns while it runs. Sessions remember then, as with
-    /// [`with_auto`](Self::with_auto), that their transaction has written.
+    /// Lets [`Proxy::register`](crate::Proxy::register) and [`Proxy::unregister`](crate::Proxy::unregister) change the list of
+    /// columns while it runs. Sessions remember then, as with [`with_auto`](Self::with_auto), that their transaction has written.
     #[must_use]
     pub fn with_registration(self) -> Self {
         Self { grows: true, ..self }

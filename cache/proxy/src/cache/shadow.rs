@@ -60,7 +60,7 @@ pub struct Difference {
     pub at: SystemTime,
     /// The registered column.
     pub column: String,
-    /// The first and the last value of the entry's interval.
+    /// The first and the last value of the entry's intervals.
     pub interval: (String, String),
     /// The statement without its constants.
     pub shape: String,
@@ -104,7 +104,7 @@ impl Shadow {
         catalogue: &Catalogue,
     ) {
         let number = self.different.fetch_add(1, Ordering::Relaxed);
-        let (column, interval) = catalogue.shown(would_be.column, would_be.span);
+        let (column, interval) = catalogue.shown(would_be.column, would_be.spans.hull());
         let difference = Difference {
             at: SystemTime::now(),
             column,

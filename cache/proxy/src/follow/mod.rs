@@ -24,7 +24,6 @@ use crate::wire::{BadLength, Framer, Message, Severity, severity_and_code};
 
 pub(crate) use exchange::Failed;
 use exchange::{Exchange, Lost};
-#[cfg(test)]
 pub(crate) use prepared::StatementText;
 pub(crate) use seen::{Seen, Value};
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use crate::recognise::Grammar;
 use crate::wire::Fields;
 
 /// Most bytes of texts and names that are remembered for a session, and most portals.
@@ -12,6 +13,7 @@ const MAX_PORTALS: usize = 256;
 /// A statement that was sent to the database.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct StatementText {
+    pub(crate) grammar: Grammar,
     pub(crate) text: Box<str>,
     /// Types of its parameters as the client has declared them; 0 where it has not.
     declared: Vec<u32>,
@@ -20,7 +22,12 @@ pub(crate) struct StatementText {
 
 impl StatementText {
     pub(crate) fn new(text: &str, declared: Vec<u32>) -> Self {
-        Self { text: text.into(), declared, described: OnceLock::new() }
+        Self { grammar: Grammar::Postgres, text: text.into(), declared, described: OnceLock::new() }
+    }
+
+    /// One of MySQL, whose parameters have types in each execution.
+    pub(crate) fn of_mysql(text: &str) -> Self {
+        Self { grammar: Grammar::MySql, ..Self::new(text, Vec::new()) }
     }
 
     /// The number of the type of the `nth` parameter; 0 if it is not known.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::prepared::StatementText;
+use crate::mysql::follow::execution;
+use crate::recognise::Grammar;
 use crate::wire::bind::{self, BINARY};
 
 /// The numbers that PostgreSQL gives its integer types: `int8`, `int2`, `int4`.
@@ -13,8 +15,8 @@ const INTEGERS: [u32; 3] = [20, 21, 23];
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
     pub(crate) statement: Arc<StatementText>,
-    /// What `Bind` gave for its parameters, as bytes of the protocol; none for the simple protocol, or if they are too
-    /// long to be looked at.
+    /// What `Bind` gave for its parameters, as bytes of the protocol, or an execution of MySQL; none for a text that was sent alone,
+    /// or if they are too long to be looked at.
     pub(crate) values: Option<Box<[u8]>>,
     pub(crate) elapsed: Duration,
     /// Rows that it returned or wrote.
@@ -40,7 +42,11 @@ impl Seen {
 
     /// The values of the parameters, in their order.
     pub(crate) fn values(&self) -> Vec<Value> {
-        self.values.as_deref().and_then(|bytes| values(bytes, &self.statement)).unwrap_or_default()
+        let values = self.values.as_deref().and_then(|bytes| match self.statement.grammar {
+            Grammar::Postgres => values(bytes, &self.statement),
+            Grammar::MySql => execution::values(bytes),
+        });
+        values.unwrap_or_default()
     }
 }
 

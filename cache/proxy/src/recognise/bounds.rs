@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{BinaryOperator, CastKind, Expr, InTarget, UnaryOperator, Value};
 
-use super::{Bound, Bounded, Comparand, Table, folded};
+use super::{Bound, Bounded, Comparand, Table};
 
 /// The columns that `selection` bounds, each once, in the order of the statement.
 pub(super) fn bounded_columns(table: &Table, selection: &Expr) -> Vec<Bounded> {
@@ -72,9 +72,9 @@ pub(super) fn turned(op: &BinaryOperator) -> BinaryOperator {
 pub(super) fn column(table: &Table, expr: &Expr) -> Option<String> {
     match expr {
         Expr::Nested(inner) => column(table, inner),
-        Expr::Identifier(name) => Some(folded(name)),
+        Expr::Identifier(name) => Some(table.grammar.column(name)),
         Expr::CompoundIdentifier(parts) => match &parts[..] {
-            [of, name] if folded(of) == table.alias => Some(folded(name)),
+            [of, name] if table.grammar.table(of) == table.alias => Some(table.grammar.column(name)),
             _ => None,
         },
         _ => None,
@@ -100,7 +100,7 @@ pub(super) fn operand(expr: &Expr) -> Option<Comparand> {
 fn constant(value: &Value) -> Option<Comparand> {
     match value {
         Value::Placeholder(name) => {
-            let number: usize = name.strip_prefix('$')?.parse().ok()?;
+            let number: usize = name.strip_prefix(['$', '?'])?.parse().ok()?;
             number.checked_sub(1).map(Comparand::Param)
         }
         Value::Number(text, false) => Some(number(text)),

@@ -4,7 +4,7 @@ use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, LimitClause, OrderBy, Query, Select, SelectFlavor, SelectItem, SetExpr,
 };
 
-use super::{Reason, Table, only_table};
+use super::{Grammar, Reason, Table, only_table};
 
 /// What such a statement may have; it has nothing else.
 #[derive(Debug)]
@@ -21,12 +21,12 @@ pub(super) struct Clauses<'q> {
 
 /// # Errors
 /// What it has besides.
-pub(super) fn clauses(query: &Query) -> Result<Clauses<'_>, Reason> {
+pub(super) fn clauses(grammar: Grammar, query: &Query) -> Result<Clauses<'_>, Reason> {
     let (body, order_by, limit) = parts(query)?;
     let SetExpr::Select(select) = body else {
         return Err("it is not one SELECT".to_owned());
     };
-    Ok(Clauses { order_by, limit, ..of_select(select)? })
+    Ok(Clauses { order_by, limit, ..of_select(grammar, select)? })
 }
 
 /// What is asked, its order and its limit.
@@ -59,7 +59,7 @@ pub(super) fn parts(query: &Query) -> Result<Parts<'_>, Reason> {
     Ok((body, order_by.as_ref(), limit_clause.as_ref()))
 }
 
-fn of_select(select: &Select) -> Result<Clauses<'_>, Reason> {
+fn of_select(grammar: Grammar, select: &Select) -> Result<Clauses<'_>, Reason> {
     let Select {
         select_token: _,
         optimizer_hints,
@@ -100,7 +100,7 @@ fn of_select(select: &Select) -> Result<Clauses<'_>, Reason> {
     if !is_plain {
         return Err("windows, ROLLUP and clauses of other databases are not known here".to_owned());
     }
-    let table = only_table(from)?;
+    let table = only_table(grammar, from)?;
     if matches!(distinct, Some(Distinct::On(_))) {
         return Err("DISTINCT ON is not known here".to_owned());
     }

@@ -2,7 +2,8 @@
 //!
 //! What is recognised is a whitelist: a statement with anything in it that is not listed here is none, for a reason that
 //! can be read ([`explain`]). PostgreSQL's words differ from those of the parser in places, so a text is first cut into
-//! words by the rules of PostgreSQL ([`words`]), and one that could be read in two ways goes no further.
+//! words by the rules of PostgreSQL ([`words`]), and one that could be read in two ways goes no further. The same is done by
+//! the rules of MySQL for texts of its sessions ([`Grammar`]): estimates alone are made of them.
 //!
 //! Reasons name functions, never values: they are printed in reports.
 
@@ -10,6 +11,7 @@ mod bounds;
 mod clauses;
 mod explain;
 mod expression;
+mod grammar;
 pub(crate) mod harmless;
 mod select;
 pub(crate) mod strict;
@@ -22,12 +24,12 @@ mod tests;
 
 use lacuna_cache::sql::check_chains;
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Statement as Parsed, TableFactor, TableWithJoins};
-use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Tokenizer;
 
 pub use explain::{Explanation, explain};
-pub(crate) use template::{Template, shape, template};
+pub(crate) use grammar::Grammar;
+pub(crate) use template::{Template, shape};
 
 /// How deep expressions may be: the parser works by recursion.
 const MAX_DEPTH: usize = 40;
@@ -76,30 +78,23 @@ pub(crate) enum Comparand {
     Text(String),
 }
 
-/// The statement that `text` is.
+/// The statement of PostgreSQL that `text` is.
 ///
 /// # Errors
 /// Why it is not recognised.
-pub(crate) fn recognise(text: &str) -> Result<Recognised, Reason> {
-    let plain = words::plain(text)?;
-    match <[Parsed; 1]>::try_from(parsed(&plain)?) {
-        Ok([Parsed::Query(query)]) => select::recognise(&query),
-        Ok([other]) => write::recognise(&other),
-        Err(all) if all.is_empty() => Err("it is empty".to_owned()),
-        Err(_) => Err("it is more than one statement".to_owned()),
-    }
+fn recognise(text: &str) -> Result<Recognised, Reason> {
+    Grammar::Postgres.recognise(text)
 }
 
 /// The statements of a text without comments.
 ///
 /// # Errors
 /// It cannot be read, or is too deep.
-fn parsed(plain: &str) -> Result<Vec<Parsed>, Reason> {
-    let grammar = &PostgreSqlDialect {};
-    let tokens = Tokenizer::new(grammar, plain).tokenize();
+fn parsed(grammar: Grammar, plain: &str) -> Result<Vec<Parsed>, Reason> {
+    let tokens = Tokenizer::new(grammar.dialect(), plain).tokenize();
     let tokens = tokens.map_err(|_| format!("{UNREADABLE}: its grammar is not known here"))?;
     check_chains(&tokens)?;
-    let parser = Parser::new(grammar).with_recursion_limit(MAX_DEPTH);
+    let parser = Parser::new(grammar.dialect()).with_recursion_limit(MAX_DEPTH);
     let parsed = parser.with_tokens(tokens).parse_statements();
     parsed.map_err(|why| format!("{UNREADABLE}: {}", without_values(&why)))
 }
@@ -121,21 +116,21 @@ fn folded(ident: &Ident) -> String {
 }
 
 /// A table, with the schema's name if it is written.
-fn table_name(name: &ObjectName) -> Result<String, Reason> {
-    table_parts(name).map(|parts| parts.join("."))
+fn table_name(grammar: Grammar, name: &ObjectName) -> Result<String, Reason> {
+    table_parts(grammar, name).map(|parts| parts.join("."))
 }
 
-fn table_parts(name: &ObjectName) -> Result<Vec<String>, Reason> {
+fn table_parts(grammar: Grammar, name: &ObjectName) -> Result<Vec<String>, Reason> {
     let parts: Option<Vec<String>> = name
         .0
         .iter()
         .map(|part| match part {
-            ObjectNamePart::Identifier(ident) => Some(folded(ident)),
+            ObjectNamePart::Identifier(ident) => Some(grammar.table(ident)),
             ObjectNamePart::Function(_) => None,
         })
         .collect();
     let parts = parts.ok_or("its table is a function")?;
-    if matches!(&parts[..], [first, ..] if first.starts_with("pg_") || first == "information_schema") {
+    if parts.first().is_some_and(|first| grammar.is_of_catalogue(first)) {
         return Err("it asks the catalogue".to_owned());
     }
     Ok(parts)
@@ -144,6 +139,7 @@ fn table_parts(name: &ObjectName) -> Result<Vec<String>, Reason> {
 /// A table of a statement, and how the statement calls it.
 #[derive(Debug)]
 struct Table {
+    grammar: Grammar,
     name: String,
     /// The parts of the name, the last one being the table's own.
     parts: Vec<String>,
@@ -151,7 +147,7 @@ struct Table {
 }
 
 /// The one table of `FROM` and its like.
-fn only_table(from: &[TableWithJoins]) -> Result<Table, Reason> {
+fn only_table(grammar: Grammar, from: &[TableWithJoins]) -> Result<Table, Reason> {
     let [TableWithJoins { relation, joins }] = from else {
         return Err(
             if from.is_empty() { "it reads no table" } else { "it reads more than one table" }.to_owned()
@@ -179,12 +175,12 @@ fn only_table(from: &[TableWithJoins]) -> Result<Table, Reason> {
     if !(with_hints.is_empty() && partitions.is_empty() && index_directives.is_empty()) {
         return Err("FROM names no plain table".to_owned());
     }
-    let parts = table_parts(name)?;
+    let parts = table_parts(grammar, name)?;
     let alias = match alias {
         None => parts.last().cloned().unwrap_or_default(),
-        Some(alias) if alias.columns.is_empty() && alias.at.is_none() => folded(&alias.name),
+        Some(alias) if alias.columns.is_empty() && alias.at.is_none() => grammar.table(&alias.name),
         // `FROM t AS q(b, a)` gives columns other names.
         Some(_) => return Err("an alias gives columns other names".to_owned()),
     };
-    Ok(Table { name: parts.join("."), parts, alias })
+    Ok(Table { grammar, name: parts.join("."), parts, alias })
 }

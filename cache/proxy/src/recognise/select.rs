@@ -8,11 +8,11 @@ use sqlparser::ast::{
 use super::bounds::bounded_columns;
 use super::clauses::{Clauses, clauses};
 use super::expression::is_known;
-use super::{Reason, Recognised};
+use super::{Grammar, Reason, Recognised};
 
-pub(super) fn recognise(query: &Query) -> Result<Recognised, Reason> {
+pub(super) fn recognise(grammar: Grammar, query: &Query) -> Result<Recognised, Reason> {
     let Clauses { table, projection, selection, group_by, having, order_by, limit, is_distinct: _ } =
-        clauses(query)?;
+        clauses(grammar, query)?;
     order(order_by)?;
     row_counts(limit)?;
     projection.iter().try_for_each(projected)?;
@@ -59,6 +59,10 @@ fn row_counts(limit: Option<&LimitClause>) -> Result<(), Reason> {
         Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
             let offset = offset.as_ref().map(|Offset { value, rows: _ }| value);
             limit.iter().chain(offset).try_for_each(row_count)
+        }
+        // MySQL's `LIMIT 10, 5`; the parser reads it by the grammar of MySQL alone.
+        Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+            [offset, limit].into_iter().try_for_each(row_count)
         }
         Some(_) => Err("its LIMIT is one of another database".to_owned()),
     }

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Sends `message`, which may be empty, and closes the connection. What the client still sends is read and dropped: otherwise the system
 /// would reset the connection, and the message could be lost on its way.
-pub(super) async fn farewell(mut client: Connection, message: &[u8]) -> io::Result<()> {
+pub(crate) async fn farewell(mut client: Connection, message: &[u8]) -> io::Result<()> {
     let said = timeout(PATIENCE, async {
         client.write_all(message).await?;
         client.shutdown().await?;

@@ -5,7 +5,7 @@ mod cancel;
 mod farewell;
 mod hello;
 mod login;
-mod relay;
+pub(crate) mod relay;
 
 use std::io;
 use std::sync::Arc;
@@ -14,10 +14,13 @@ use tokio::time::timeout;
 
 use crate::connection::Connection;
 use crate::credentials::Credentials;
+use crate::follow::Following;
+use crate::mysql;
 use crate::shared::{Counters, Shared};
+use crate::upstream::Protocol;
 use crate::wire::error_response;
 
-use farewell::farewell;
+pub(crate) use farewell::farewell;
 use hello::Hello;
 use login::Refusal;
 
@@ -35,6 +38,13 @@ mod code {
 
 /// Serves one client to its end. What goes wrong is said to the client; the proxy goes on.
 pub(crate) async fn serve(shared: Arc<Shared>, client: Connection) {
+    match shared.options.upstream.protocol() {
+        Protocol::Postgres => serve_postgres(shared, client).await,
+        Protocol::MySql => mysql::session::serve(shared, client).await,
+    }
+}
+
+async fn serve_postgres(shared: Arc<Shared>, client: Connection) {
     let credentials = shared.credentials();
     let greeting = hello::receive(client, credentials.identity.as_ref());
     let greeted = tokio::select! {
@@ -67,10 +77,15 @@ async fn session(
         return farewell(client, &error_response(code::TOO_MANY_CONNECTIONS, &sentence)).await;
     };
     Counters::add(&shared.counters.sessions);
+    // Before the connection: if that leads to another server by then, the session ends for nothing.
+    let server = shared.connector.server();
     match login::begin(shared, credentials, &mut client, packet).await {
         Ok(begun) => match &shared.cache {
-            Some(cache) => caching::run(shared, cache, client, begun).await,
-            None => relay::run(shared, client, begun).await,
+            Some(cache) => caching::run(shared, cache, client, begun, server).await,
+            None => {
+                let following = Following::new(shared);
+                relay::run(shared, client, begun.upstream, &begun.sent, &following).await
+            }
         },
         Err(Refusal::Gone(why)) => Err(why),
         Err(Refusal::Login(code, sentence)) => {

@@ -2,7 +2,7 @@
 //!
 //! Each reads what has come, shows it to the follower and writes it: one read and one write for all messages that came
 //! together. A direction that cannot write does not read, so a slow reader slows its writer down, and no other one:
-//! both directions wait on their own.
+//! both directions wait on their own. What the bytes mean is left to the protocol's follower ([`Followed`]).
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::{sleep, timeout};
 
-use super::login::Begun;
 use super::{code, farewell};
 use crate::connection::Connection;
 use crate::follow::{Following, TooLong};
@@ -37,7 +36,7 @@ pub(super) enum Done {
 
 /// Why a session ends.
 #[derive(Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// The client has gone, or said goodbye.
     Client,
     Upstream,
@@ -45,37 +44,93 @@ pub(super) enum End {
     /// What the client sends now cannot be made what it takes it for.
     Unfollowed,
     Shutdown,
+    /// The proxy has left its server.
+    Left,
 }
 
-/// Relays until one side ends.
-pub(super) async fn run(shared: &Shared, client: Connection, begun: Begun) -> io::Result<()> {
-    let following = Following::new(shared);
+/// What the relay has to know of a session, by the protocol that it speaks.
+pub(crate) trait Followed {
+    /// # Errors
+    /// [`TooLong`]: the bytes must not be passed on.
+    fn client_sent(&self, bytes: &[u8], now: Instant) -> Result<(), TooLong>;
+
+    fn server_sent(&self, bytes: &[u8], now: Instant);
+
+    /// Whether the client has said that it leaves.
+    fn client_has_left(&self) -> bool;
+
+    /// Whether a message of the proxy's own may be put after what the server has sent.
+    fn may_interject(&self) -> bool;
+
+    /// Whether the session is between two transactions, with nothing under way.
+    fn is_idle(&self) -> bool;
+
+    /// What the client is sent at the end.
+    fn last_words(&self, shared: &Shared, end: &End) -> Option<Vec<u8>>;
+}
+
+impl Followed for Following<'_> {
+    fn client_sent(&self, bytes: &[u8], now: Instant) -> Result<(), TooLong> {
+        self.client_sent(bytes, now)
+    }
+
+    fn server_sent(&self, bytes: &[u8], now: Instant) {
+        self.server_sent(bytes, now);
+    }
+
+    fn client_has_left(&self) -> bool {
+        self.client_has_left()
+    }
+
+    fn may_interject(&self) -> bool {
+        self.may_interject()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_idle()
+    }
+
+    fn last_words(&self, shared: &Shared, end: &End) -> Option<Vec<u8>> {
+        last_words(shared, end)
+    }
+}
+
+/// Relays until one side ends; `sent` are bytes that the database has sent already.
+pub(crate) async fn run(
+    shared: &Shared,
+    client: Connection,
+    upstream: Connection,
+    sent: &[u8],
+    following: &impl Followed,
+) -> io::Result<()> {
     // Whether the client has received whole messages only, so that another may be sent.
     let is_in_step = AtomicBool::new(true);
     let (mut client_reader, mut client_writer) = tokio::io::split(client);
-    let (mut upstream_reader, mut upstream_writer) = tokio::io::split(begun.upstream);
+    let (mut upstream_reader, mut upstream_writer) = tokio::io::split(upstream);
     let end = {
-        let up = to_upstream(&mut client_reader, &mut upstream_writer, &following);
-        let down = to_client(&begun.sent, &mut upstream_reader, &mut client_writer, &following, &is_in_step);
-        until_end(shared, &following, up, down).await
+        let up = to_upstream(&mut client_reader, &mut upstream_writer, following);
+        let down = to_client(sent, &mut upstream_reader, &mut client_writer, following, &is_in_step);
+        let closing = async {
+            close_when_due(shared, following).await;
+            End::Shutdown
+        };
+        until_end(following, up, down, closing).await
     };
     let client = client_reader.unsplit(client_writer);
     let may_speak = is_in_step.load(Ordering::Relaxed) && following.may_interject();
-    let message = last_words(shared, &end).filter(|_| may_speak);
+    let message = may_speak.then(|| following.last_words(shared, &end)).flatten();
     farewell(client, &message.unwrap_or_default()).await
 }
 
-/// Both directions until the session is at its end. A client that sends nothing more may still read.
+/// Both directions until the session is at its end, or `closing` is. A client that sends nothing more may still read.
 pub(super) async fn until_end(
-    shared: &Shared,
-    following: &Following<'_>,
+    following: &impl Followed,
     up: impl Future<Output = Result<Done, End>>,
     down: impl Future<Output = End>,
+    closing: impl Future<Output = End>,
 ) -> End {
-    tokio::pin!(up, down);
+    tokio::pin!(up, down, closing);
     let mut done = None;
-    let closing = close_when_due(shared, following);
-    tokio::pin!(closing);
     loop {
         tokio::select! {
             ended = &mut up, if done.is_none() => match ended {
@@ -87,52 +142,56 @@ pub(super) async fn until_end(
                 Err(end) => return end,
             },
             end = &mut down => return if is_expected(&end, done.as_ref(), following) { End::Client } else { end },
-            () = &mut closing => return End::Shutdown,
+            end = &mut closing => return end,
         }
     }
 }
 
 /// Whether the database has closed the connection because the client did, or said goodbye.
-fn is_expected(end: &End, done: Option<&Done>, following: &Following<'_>) -> bool {
+fn is_expected(end: &End, done: Option<&Done>, following: &impl Followed) -> bool {
     matches!(end, End::Upstream) && (matches!(done, Some(Done::Sending)) || following.client_has_left())
 }
 
 /// Returns when the session is to end: now, or between two transactions.
-pub(super) async fn close_when_due(shared: &Shared, following: &Following<'_>) {
+pub(super) async fn close_when_due(shared: &Shared, following: &impl Followed) {
     shared.end_of_serving().await;
     while shared.is_draining() && !following.is_idle() {
         sleep(LOOK).await;
     }
 }
 
-/// What the client is sent at the end.
+/// What a client of PostgreSQL is sent at the end.
 pub(super) fn last_words(shared: &Shared, end: &End) -> Option<Vec<u8>> {
-    Some(match end {
+    let code = match end {
+        End::TooLong(_) => code::MESSAGE_TOO_LONG,
+        End::Shutdown => code::ADMIN_SHUTDOWN,
+        End::Client | End::Upstream | End::Unfollowed | End::Left => code::CONNECTION_LOST,
+    };
+    sentence(shared, end).map(|sentence| error_response(code, &sentence))
+}
+
+/// Why a session ends, for its client.
+pub(crate) fn sentence(shared: &Shared, end: &End) -> Option<String> {
+    let sentence = match end {
         End::Client => return None,
-        End::Upstream => {
-            error_response(code::CONNECTION_LOST, "the connection of the proxy to the database was lost")
-        }
-        End::TooLong(len) => error_response(
-            code::MESSAGE_TOO_LONG,
-            &format!(
+        End::Upstream => "the connection of the proxy to the database was lost",
+        End::TooLong(len) => {
+            return Some(format!(
                 "a message of {len} bytes is longer than the {} that the proxy takes",
                 shared.options.max_message_bytes
-            ),
-        ),
-        End::Unfollowed => error_response(
-            code::CONNECTION_LOST,
-            "the proxy cannot follow the messages of this session any further: connect again",
-        ),
-        End::Shutdown => {
-            error_response(code::ADMIN_SHUTDOWN, "terminating connection because the proxy is stopped")
+            ));
         }
-    })
+        End::Unfollowed => "the proxy cannot follow the messages of this session any further: connect again",
+        End::Shutdown => "terminating connection because the proxy is stopped",
+        End::Left => "the proxy has left this server, and another one takes its place: connect again",
+    };
+    Some(sentence.to_owned())
 }
 
 async fn to_upstream(
     client: &mut (impl AsyncRead + Unpin),
     upstream: &mut (impl AsyncWrite + Unpin),
-    following: &Following<'_>,
+    following: &impl Followed,
 ) -> Result<Done, End> {
     let mut buffer = vec![0; MIN_BUFFER];
     loop {
@@ -155,7 +214,7 @@ async fn to_client(
     sent: &[u8],
     upstream: &mut (impl AsyncRead + Unpin),
     client: &mut (impl AsyncWrite + Unpin),
-    following: &Following<'_>,
+    following: &impl Followed,
     is_in_step: &AtomicBool,
 ) -> End {
     let mut buffer = vec![0; MIN_BUFFER];

@@ -8,9 +8,9 @@ use std::time::Duration;
 use super::Suggestion;
 use super::interval::Interval;
 use crate::follow::{Seen, Value};
-use crate::recognise::{Bounded, Reason, Recognised, Template, UNREADABLE, recognise, template};
+use crate::recognise::{Bounded, Grammar, Reason, Recognised, Template, UNREADABLE};
 
-/// Most texts whose meaning is remembered, most columns, most results of each, and most reasons.
+/// Most texts of a grammar whose meaning is remembered, most columns, most results of each, and most reasons.
 const MAX_TEXTS: usize = 4_096;
 const MAX_COLUMNS: usize = 500;
 const MAX_RESULTS: usize = 5_000;
@@ -24,7 +24,7 @@ type Meaning = Arc<Result<Recognised, Reason>>;
 /// Counters of all statements that were read.
 #[derive(Debug, Default)]
 pub(super) struct Learned {
-    meanings: HashMap<Box<str>, Meaning>,
+    meanings: HashMap<Grammar, HashMap<Box<str>, Meaning>>,
     /// Those that are read; writes of others matter to none.
     tables: BTreeMap<String, Table>,
     column_count: usize,
@@ -76,26 +76,28 @@ impl Learned {
     /// What a statement means, and the values of its parameters. Constants of the simple protocol are parameters, too,
     /// unless the grammar has no place for one there, as in `varchar(10)`.
     fn meaning(&mut self, seen: &Seen) -> (Meaning, Vec<Value>) {
-        let text = &seen.statement.text;
-        if let Some(Template { text, constants }) = seen.values.is_none().then(|| template(text)).flatten() {
-            let meaning = self.remembered(&text);
+        let (grammar, text) = (seen.statement.grammar, &seen.statement.text);
+        let template = seen.values.is_none().then(|| grammar.template(text)).flatten();
+        if let Some(Template { text, constants }) = template {
+            let meaning = self.remembered(grammar, &text);
             if !meaning.as_ref().as_ref().is_err_and(|reason| reason.starts_with(UNREADABLE)) {
                 return (meaning, constants.into_iter().map(Value::from_text).collect());
             }
         }
-        (self.remembered(text), seen.values())
+        (self.remembered(grammar, text), seen.values())
     }
 
     /// From memory if it is there: each text is parsed once.
-    fn remembered(&mut self, text: &str) -> Meaning {
-        if let Some(known) = self.meanings.get(text) {
+    fn remembered(&mut self, grammar: Grammar, text: &str) -> Meaning {
+        let meanings = self.meanings.entry(grammar).or_default();
+        if let Some(known) = meanings.get(text) {
             return known.clone();
         }
-        if self.meanings.len() >= MAX_TEXTS {
-            self.meanings.clear();
+        if meanings.len() >= MAX_TEXTS {
+            meanings.clear();
         }
-        let meaning = Arc::new(recognise(text));
-        self.meanings.insert(text.into(), meaning.clone());
+        let meaning = Arc::new(grammar.recognise(text));
+        meanings.insert(text.into(), meaning.clone());
         meaning
     }
 

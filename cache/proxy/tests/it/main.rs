@@ -1,4 +1,4 @@
-//! The proxy before a real PostgreSQL: programs and clients of raw bytes, direct and through it.
+//! The proxy before a real PostgreSQL, and a real MariaDB: programs and clients of raw bytes, direct and through it.
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -6,9 +6,11 @@ mod cache;
 mod cancels;
 mod encrypted;
 mod faults;
+mod hosts;
 mod limits;
 mod logins;
 mod measure;
+mod mysql;
 mod programs;
 mod raw;
 mod sockets;

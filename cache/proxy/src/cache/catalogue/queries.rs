@@ -185,7 +185,10 @@ UNION ALL SELECT 'version', 'roles', (SELECT string_agg(oid::text || ' ' || roln
     FROM pg_catalog.pg_roles), '', '', ''
 UNION ALL SELECT 'version', 'members', coalesce((SELECT string_agg(to_jsonb(m)::text, ' ' ORDER BY m.member, m.roleid, m.grantor)
     FROM pg_catalog.pg_auth_members AS m), ''), '', '', ''
-UNION ALL SELECT 'version', 'server', pg_postmaster_start_time()::text, pg_conf_load_time()::text, current_setting('server_version_num'), ''
+UNION ALL SELECT 'version', 'server', pg_postmaster_start_time()::text, pg_conf_load_time()::text, current_setting('server_version_num'),
+    -- Which cluster, and which of the histories that begin with promotions.
+    (SELECT system_identifier FROM pg_catalog.pg_control_system())::text || ' '
+        || CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END
 UNION ALL SELECT 'start', to_char(timezone('UTC', pg_postmaster_start_time()), 'YYYY-MM-DD HH24:MI:SS.US'), current_database()::text, '', '', ''
 UNION ALL SELECT 'standby', '', '', '', '', '' WHERE pg_is_in_recovery()
 UNION ALL SELECT 'encoding', '', '', '', '', '' WHERE (SELECT pg_encoding_to_char(encoding) FROM pg_catalog.pg_database WHERE datname = current_database()) <> 'UTF8'

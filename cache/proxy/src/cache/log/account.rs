@@ -5,7 +5,7 @@ use std::fmt;
 use lacuna_base::{Error, Result};
 use percent_encoding::percent_decode_str;
 
-use crate::upstream::Upstream;
+use crate::upstream::{Protocol, Upstream};
 
 /// The parts of the account's URL.
 #[derive(Clone)]
@@ -27,9 +27,14 @@ impl Account {
     /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…`; the database is the user's if none is named.
     ///
     /// # Errors
-    /// `InvalidInput` if no user is named, or a part is none of these.
+    /// `InvalidInput` if no user is named, a part is none of these, or it is an account of another kind of database.
     pub(super) fn read(url: &str) -> Result<Self> {
         let upstream: Upstream = url.parse()?;
+        if upstream.protocol() != Protocol::Postgres {
+            return Err(Error::invalid_input(
+                "the account is not one of PostgreSQL: give postgres://USER@HOST:PORT/DATABASE",
+            ));
+        }
         let (_, rest) = url.split_once("://").unwrap_or_default();
         let (place, _) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = place.split_once('/').unwrap_or((place, ""));

@@ -29,19 +29,17 @@ const LONGEST_ROUND: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(500);
 
 /// Reads the log until it is dropped, over connections of its own.
-pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Log>) {
+pub(in crate::cache) async fn follow(cache: Arc<Cache>, log: Arc<Log>) {
     // Nothing is kept that was read before a stream has begun.
     let mut everything = Some(hold_everything(&cache));
     let mut last = String::new();
     loop {
+        let (server, url) = log.server();
+        log.holds_for(server);
         let mut held = Held::default();
-        let why = match Follower::open(&url, &cache, &log).await {
-            Ok(mut follower) => {
-                let why = follower.run(&mut everything).await;
-                held = follower.held;
-                why
-            }
-            Err(why) => why,
+        let why = tokio::select! {
+            why = stream(&url, &cache, &log, &mut everything, &mut held) => why,
+            () = log.has_left(server) => Error::unavailable("the account goes on to another server"),
         };
         if cache.minds_gaps() {
             everything.get_or_insert_with(|| hold_everything(&cache));
@@ -54,7 +52,24 @@ pub(in crate::cache) async fn follow(url: String, cache: Arc<Cache>, log: Arc<Lo
         }
         log.set_problem(Some(problem.clone()));
         last = problem;
-        sleep(RETRY).await;
+        tokio::select! {
+            () = sleep(RETRY) => {}
+            () = log.has_left(server) => {}
+        }
+    }
+}
+
+/// Reads one stream until it can not.
+async fn stream(
+    url: &str,
+    cache: &Cache,
+    log: &Log,
+    everything: &mut Option<Hold>,
+    held: &mut Held,
+) -> Error {
+    match Follower::open(url, cache, log, held).await {
+        Ok(mut follower) => follower.run(everything).await,
+        Err(why) => why,
     }
 }
 
@@ -73,14 +88,14 @@ struct Follower<'c> {
     changes: Changes,
     /// The reading of the catalogue by which the first line of the open transaction was understood.
     begun: u64,
-    held: Held,
+    held: &'c mut Held,
 }
 
 impl<'c> Follower<'c> {
-    async fn open(url: &str, cache: &'c Cache, log: &'c Log) -> Result<Self> {
+    async fn open(url: &str, cache: &'c Cache, log: &'c Log, held: &'c mut Held) -> Result<Self> {
         let stream = Stream::open(&Account::read(url)?, log).await?;
         let control = Control::open(url, stream.slot()).await?;
-        Ok(Self { cache, log, control, stream, changes: Changes::default(), begun: 0, held: Held::default() })
+        Ok(Self { cache, log, control, stream, changes: Changes::default(), begun: 0, held })
     }
 
     /// Reads until it can not; `everything` is released once all that this stream does not have is shown by reads.

@@ -63,6 +63,8 @@ pub(crate) struct Log {
     is_late: AtomicBool,
     /// Holds of columns that were registered, which wait for transactions that are not known yet.
     unsettled: Mutex<Vec<Hold>>,
+    /// The account's URL of the server whose log is to be read, and how often that was another one.
+    server: watch::Sender<(u64, String)>,
     state: watch::Sender<Progress>,
 }
 
@@ -72,17 +74,21 @@ struct Progress {
     done: u64,
     /// Why the log is not read, if that is so.
     problem: Option<String>,
+    /// The number of the server that is read, or for which everything is held.
+    server: u64,
 }
 
 impl Log {
-    pub(super) fn new() -> Self {
+    /// The log of the server at this URL.
+    pub(super) fn new(url: String) -> Self {
         let problem = Some("the log of the database is not read yet".to_owned());
         Self {
             wanted: AtomicU64::new(0),
             wake: Notify::new(),
             is_late: AtomicBool::new(false),
             unsettled: Mutex::default(),
-            state: watch::Sender::new(Progress { done: 0, problem }),
+            server: watch::Sender::new((0, url)),
+            state: watch::Sender::new(Progress { problem, ..Progress::default() }),
         }
     }
 
@@ -109,6 +115,31 @@ impl Log {
     pub(super) fn hold_until_settled(&self, hold: Hold) {
         self.unsettled().push(hold);
         self.wake.notify_one();
+    }
+
+    /// Reads the log of the server at this URL from now on. Returns when everything is held until that has begun.
+    pub(super) async fn go_on(&self, url: &str) {
+        self.waits("the log of the next server is not read yet");
+        self.server.send_modify(|(number, at)| {
+            *number += 1;
+            url.clone_into(at);
+        });
+        let (next, _) = self.server();
+        drop(self.state.subscribe().wait_for(|state| state.server >= next).await);
+    }
+
+    fn server(&self) -> (u64, String) {
+        self.server.borrow().clone()
+    }
+
+    /// Returns when the server of this number was left.
+    async fn has_left(&self, server: u64) {
+        drop(self.server.subscribe().wait_for(|(number, _)| *number != server).await);
+    }
+
+    /// Everything is held until the log of this server is read.
+    fn holds_for(&self, server: u64) {
+        self.state.send_modify(|state| state.server = server);
     }
 
     fn unsettled(&self) -> MutexGuard<'_, Vec<Hold>> {
@@ -168,8 +199,23 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn the_next_server_is_gone_on_to_once_everything_is_held() {
+        let log = Log::new("first".to_owned());
+        log.set_problem(None);
+        let short = Duration::from_millis(20);
+        assert!(timeout(short, log.go_on("second")).await.is_err(), "the follower still reads the first");
+        assert!(log.problem().is_some() && !log.is_read_so_far().await);
+        assert!(
+            timeout(short, log.has_left(0)).await.is_ok() && timeout(short, log.has_left(1)).await.is_err()
+        );
+        assert_eq!(log.server(), (1, "second".to_owned()));
+        let holds = async { log.holds_for(2) };
+        assert!(timeout(short, async { tokio::join!(log.go_on("third"), holds) }).await.is_ok());
+    }
+
+    #[tokio::test]
     async fn one_hit_waits_for_a_log_that_is_late_and_the_next_ones_do_not() {
-        let log = Log::new();
+        let log = Log::new(String::new());
         log.set_problem(None);
         let begun = Instant::now();
         assert!(!log.is_read_so_far().await && begun.elapsed() >= PATIENCE);

@@ -18,12 +18,12 @@
 //!
 //! Cost: one lock; a hit is one hash of its key.
 
+mod state;
 #[cfg(test)]
 mod tests;
 mod walk;
 mod watched;
 
-use std::collections::HashMap;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,31 +35,15 @@ use lacuna_cache_protocol::ports::Clock as _;
 use super::entries::{About, Entries, Key};
 #[cfg(feature = "flaws")]
 use super::settings::Flaw;
-use super::span::{ColumnId, Span, Touched};
+use super::span::{ColumnId, Spans, Touched};
 
+use state::{HeldWrite, State, View};
 pub(crate) use walk::Walked;
 pub(crate) use watched::WouldBe;
 
 /// A write that is under way, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Hold(u64);
-
-/// What a write touches that is under way.
-#[derive(Debug)]
-struct HeldWrite {
-    touched: Touched,
-    /// The server process that writes, if it is known.
-    process: Option<i32>,
-    since: Instant,
-}
-
-/// A statement without an answer.
-#[derive(Debug)]
-struct View {
-    /// The reading of the catalogue by which it was understood.
-    generation: u64,
-    process: Option<i32>,
-}
 
 /// The oldest hold of everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,59 +74,10 @@ struct Locked<'r> {
     freed: Vec<Entries>,
 }
 
-#[derive(Debug)]
-struct State {
-    entries: Entries,
-    /// Entries that were dropped under this lock.
-    freed: Vec<Entries>,
-    holds: HashMap<u64, HeldWrite>,
-    /// Those that are doubted are among the holds, too.
-    views: HashMap<u64, View>,
-    /// Whether definitions are those of the last reading.
-    is_certain: bool,
-    /// Whether a doubted view has ended since the last check began.
-    has_doubted: bool,
-    /// The reading by which results were opened last.
-    opened: u64,
-    tickets: HashMap<u64, (ColumnId, Span)>,
-    /// Entries that are compared, until a write touches their interval.
-    watched: HashMap<u64, (ColumnId, Span)>,
-    next: u64,
-    /// Why nothing is shown.
-    closed: Option<String>,
-    /// Until when the lease lasts.
-    serves_until_ms: u64,
-    /// How often a check of the catalogue was asked for, and how much of that was done.
-    checks_wanted: u64,
-    checks_done: u64,
-    /// The reading of the catalogue by which intervals are understood.
-    generation: u64,
-    /// Holds without an answer, with the server process that may still commit.
-    doubts: Vec<(i32, Hold)>,
-}
-
 impl Results {
     pub(crate) fn new(column_count: usize, max_bytes: usize) -> Self {
-        let state = State {
-            entries: Entries::new(column_count, max_bytes),
-            freed: Vec::new(),
-            holds: HashMap::new(),
-            views: HashMap::new(),
-            is_certain: false,
-            has_doubted: false,
-            opened: 1,
-            tickets: HashMap::new(),
-            watched: HashMap::new(),
-            next: 0,
-            closed: Some("the catalogue was not checked yet".to_owned()),
-            serves_until_ms: 0,
-            checks_wanted: 0,
-            checks_done: 0,
-            generation: 1,
-            doubts: Vec::new(),
-        };
         Self {
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(column_count, max_bytes)),
             clock: SteadyClock::new(),
             #[cfg(feature = "flaws")]
             flaw: None,
@@ -162,14 +97,14 @@ impl Results {
     }
 
     /// Call it before the read is sent, which was understood by this reading of the catalogue.
-    pub(crate) fn ticket(&self, generation: u64, column: ColumnId, span: Span) -> Option<Ticket> {
+    pub(crate) fn ticket(&self, generation: u64, column: ColumnId, spans: Spans) -> Option<Ticket> {
         let mut state = self.lock();
-        let is_held = state.holds.values().any(|held| held.touched.overlaps(column, span));
+        let is_held = state.holds.values().any(|held| held.touched.overlaps(column, &spans));
         if is_held || state.generation != generation || !state.is_open(self.now_ms()) {
             return None;
         }
         let number = state.number();
-        state.tickets.insert(number, (column, span));
+        state.tickets.insert(number, (column, spans));
         Some(Ticket(number))
     }
 
@@ -201,8 +136,8 @@ impl Results {
         let dropped =
             if touched.is_all { state.clear_entries() } else { state.entries.drop_touched(&touched.spans) };
         let keeps_tickets = self.keeps_tickets();
-        state.tickets.retain(|_, (column, span)| keeps_tickets || !touched.overlaps(*column, *span));
-        state.watched.retain(|_, (column, span)| !touched.overlaps(*column, *span));
+        state.tickets.retain(|_, (column, spans)| keeps_tickets || !touched.overlaps(*column, spans));
+        state.watched.retain(|_, (column, spans)| !touched.overlaps(*column, spans));
         state.holds.insert(number, HeldWrite { touched, process, since: Instant::now() });
         (Hold(number), dropped)
     }
@@ -379,87 +314,5 @@ impl DerefMut for Locked<'_> {
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
         mem::swap(&mut self.freed, &mut self.state.freed);
-    }
-}
-
-impl State {
-    const fn is_open(&self, now_ms: u64) -> bool {
-        self.closed.is_none() && self.checks_done == self.checks_wanted && now_ms <= self.serves_until_ms
-    }
-
-    const fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next
-    }
-
-    fn release(&mut self, hold: Hold) -> bool {
-        let held = self.holds.remove(&hold.0);
-        let must_check = match (self.views.remove(&hold.0), &held) {
-            (None, Some(held)) => held.touched.may_define,
-            (Some(view), Some(_)) => {
-                self.has_doubted = true;
-                view.generation != self.generation
-            }
-            (_, None) => false,
-        };
-        if must_check {
-            self.distrust();
-        }
-        must_check
-    }
-
-    fn distrust(&mut self) {
-        self.checks_wanted += 1;
-        self.doubt_views();
-        self.clear();
-    }
-
-    /// Definitions may change from now on.
-    fn doubt_views(&mut self) {
-        self.is_certain = false;
-        let views: Vec<_> = self.views.iter().map(|(number, view)| (*number, view.process)).collect();
-        views.into_iter().for_each(|(number, process)| self.doubt_view(number, process));
-    }
-
-    fn doubt_view(&mut self, number: u64, process: Option<i32>) {
-        let touched = Touched { is_all: true, ..Touched::default() };
-        self.holds.entry(number).or_insert_with(|| HeldWrite { touched, process, since: Instant::now() });
-        self.clear();
-    }
-
-    /// A check has ended. If definitions are what they were, what statements were taken for was right. If they are not,
-    /// one that was on its way may have changed them as well, unseen: then there must be another check.
-    fn settle_views(&mut self, check: u64) -> bool {
-        let has_changed = mem::replace(&mut self.opened, self.generation) != self.generation;
-        let defines = |(number, held): (&u64, &HeldWrite)| {
-            held.touched.may_define
-                || self.views.get(number).is_some_and(|view| view.generation != self.generation)
-        };
-        if check != self.checks_wanted || self.holds.iter().any(defines) {
-            return false;
-        }
-        let is_overlapped =
-            self.has_doubted || self.views.keys().any(|number| self.holds.contains_key(number));
-        if has_changed && is_overlapped {
-            self.distrust();
-            return true;
-        }
-        self.is_certain = true;
-        self.holds.retain(|number, _| !self.views.contains_key(number));
-        false
-    }
-
-    /// Drops all entries, and returns how many there were.
-    fn clear_entries(&mut self) -> usize {
-        let cleared = self.entries.clear();
-        let count = cleared.len();
-        self.freed.push(cleared);
-        count
-    }
-
-    fn clear(&mut self) {
-        self.clear_entries();
-        self.tickets.clear();
-        self.watched.clear();
     }
 }

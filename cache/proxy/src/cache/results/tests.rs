@@ -1,6 +1,7 @@
 //! Each fact of the module's page, and the race that it is about.
 
 use super::*;
+use crate::cache::span::Span;
 
 const KEY: &[u8] = b"SELECT";
 
@@ -10,12 +11,12 @@ fn open() -> Results {
     results
 }
 
-fn at(low: i64) -> Span {
-    Span { low, high: low }
+fn at(value: i64) -> Spans {
+    Span { low: value, high: value }.into()
 }
 
 fn write(low: i64) -> Touched {
-    Touched { spans: vec![(0, at(low))], ..Touched::default() }
+    Touched { spans: vec![(0, at(low).hull())], ..Touched::default() }
 }
 
 fn fill(results: &Results, ticket: &Ticket) -> bool {
@@ -252,7 +253,7 @@ fn a_walk_passes_every_entry_once() {
         results.read_anew(1);
         (0..count).for_each(add);
         let mut found = Vec::new();
-        results.walk(|entry| found.push(entry.span.low));
+        results.walk(|entry| found.push(entry.spans.hull().low));
         assert_eq!(found, (0..count).collect::<Vec<_>>());
     }
     // Entries come and go meanwhile.
@@ -262,7 +263,7 @@ fn a_walk_passes_every_entry_once() {
             add(5_000);
             results.release(results.hold(write(4_000), None).0);
         }
-        found.push(entry.span.low);
+        found.push(entry.spans.hull().low);
     });
     assert!(found.is_sorted() && found.len() == 5_000 && !found.contains(&4_000));
 }

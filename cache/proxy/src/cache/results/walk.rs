@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{ColumnId, Results, Span};
+use super::{ColumnId, Results, Spans};
 
 /// Entries that are looked at under one lock: less than a millisecond.
 const AT_ONCE: usize = 1_024;
@@ -12,7 +12,7 @@ const AT_ONCE: usize = 1_024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Walked {
     pub(crate) column: ColumnId,
-    pub(crate) span: Span,
+    pub(crate) spans: Spans,
     pub(crate) shape: Arc<str>,
     pub(crate) took: Duration,
     pub(crate) hits: u64,

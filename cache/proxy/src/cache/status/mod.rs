@@ -87,7 +87,15 @@ impl Seen {
         status.entries += 1;
         status.bytes += entry.bytes;
         status.hits += entry.hits;
-        covered.push(Covered { span: entry.span, entries: 1, hits: entry.hits });
+        let (first, hits) = (entry.spans.hull().low, entry.hits);
+        // An entry of several intervals counts in its first one.
+        covered.extend(entry.spans.iter().map(|span| {
+            if span.low == first {
+                Covered { span, entries: 1, hits }
+            } else {
+                Covered { span, entries: 0, hits: 0 }
+            }
+        }));
         if entry.hits > 0 {
             self.candidates.push(entry);
         }
@@ -103,7 +111,7 @@ impl Seen {
 
     fn status(mut self, catalogue: &Catalogue, max_bytes: usize) -> CacheStatus {
         let hottest = self.hottest(catalogue);
-        let columns = (0..).map_while(|number| {
+        let columns = catalogue.registered_columns().into_iter().filter_map(|number| {
             let (column, kind) = catalogue.registered(number)?;
             let (status, covered) = self.columns.remove(&number).unwrap_or_default();
             Some(ColumnStatus { column, segments: segments(covered, kind), ..status })
@@ -117,8 +125,9 @@ impl Seen {
         let mut merged: Vec<Walked> = Vec::new();
         let mut places = HashMap::new();
         for entry in self.candidates.drain(..) {
-            let place =
-                *places.entry((entry.column, entry.span, entry.shape.clone())).or_insert(merged.len());
+            let place = *places
+                .entry((entry.column, entry.spans.clone(), entry.shape.clone()))
+                .or_insert(merged.len());
             match merged.get_mut(place) {
                 Some(known) => {
                     known.hits += entry.hits;
@@ -133,11 +142,11 @@ impl Seen {
     }
 }
 
-fn hot(Walked { column, span, shape, took, hits, bytes }: &Walked, catalogue: &Catalogue) -> HotRange {
+fn hot(Walked { column, spans, shape, took, hits, bytes }: &Walked, catalogue: &Catalogue) -> HotRange {
     let (name, kind) = catalogue.registered(*column).unwrap_or(("a column".to_owned(), Kind::Integer));
     HotRange {
         column: name,
-        interval: shown(kind, *span),
+        interval: shown(kind, spans.hull()),
         shape: shape.to_string(),
         hits: *hits,
         bytes: *bytes,

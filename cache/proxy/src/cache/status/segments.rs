@@ -63,8 +63,8 @@ fn merged(sorted: Vec<Covered>, closes: impl Fn(u64) -> bool) -> Vec<(Covered, b
     let mut all: Vec<(Covered, bool)> = Vec::new();
     for one in sorted {
         match all.last_mut() {
-            Some((last, has_gaps)) if closes(gap(last.span, one.span)) => {
-                *has_gaps |= gap(last.span, one.span) > 0;
+            Some((last, has_gaps)) if closes(last.span.gap(one.span)) => {
+                *has_gaps |= last.span.gap(one.span) > 0;
                 last.span = last.span.hull(one.span);
                 last.entries += one.entries;
                 last.hits += one.hits;
@@ -75,14 +75,9 @@ fn merged(sorted: Vec<Covered>, closes: impl Fn(u64) -> bool) -> Vec<(Covered, b
     all
 }
 
-/// Values between two intervals, of which the first begins first.
-const fn gap(left: Span, right: Span) -> u64 {
-    if left.high >= right.low { 0 } else { left.high.abs_diff(right.low) - 1 }
-}
-
 /// The largest gap that must be closed so that few segments are left; 0 if there are few.
 fn gap_to_close(joined: &[Covered]) -> u64 {
-    let mut gaps: Vec<u64> = joined.windows(2).map(|pair| gap(pair[0].span, pair[1].span)).collect();
+    let mut gaps: Vec<u64> = joined.windows(2).map(|pair| pair[0].span.gap(pair[1].span)).collect();
     gaps.sort_unstable();
     let to_close = joined.len().saturating_sub(MAX_SEGMENTS);
     to_close.checked_sub(1).map_or(0, |last| gaps[last])
@@ -98,7 +93,7 @@ fn places(few: &[Covered]) -> Vec<(f64, f64)> {
     let mut end = 0.0;
     let mut places = Vec::with_capacity(few.len());
     for (place, one) in few.iter().enumerate() {
-        let before = place.checked_sub(1).map_or(0.0, |before| length(gap(few[before].span, one.span)));
+        let before = place.checked_sub(1).map_or(0.0, |before| length(few[before].span.gap(one.span)));
         let begin = end + before;
         end = begin + length(one.span.low.abs_diff(one.span.high));
         places.push((begin, end));

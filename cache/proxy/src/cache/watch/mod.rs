@@ -8,12 +8,16 @@
 //! one of the proxy's own. It counts once two looks in a row have found it, or one has and the next one finds it ended, as a
 //! session that begins is seen before its number is known here. What a role has written is committed though it may write no
 //! more: nothing is shown until the transactions of before a change of rights have ended.
+//!
+//! With several hosts the account goes on to the server that takes the place of its own: `servers.rs`, `go_on.rs`.
 
+mod go_on;
 mod register;
+mod servers;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use lacuna_base::{Error, Result};
@@ -29,6 +33,8 @@ use super::results::Hold;
 use super::settings::{CacheSettings, Past};
 use super::{Cache, Log, Processes, log};
 use crate::suggest::Suggestions;
+use crate::upstream::Connector;
+use servers::Servers;
 
 /// Pause between two looks at server processes.
 const LOOK: Duration = Duration::from_millis(250);
@@ -38,6 +44,8 @@ const BETWEEN: Duration = Duration::from_millis(30);
 const CLOSED: Duration = Duration::from_millis(50);
 /// How old a renewal of the lease may be when the catalogue is read.
 const RENEWAL_MS: u64 = 900;
+/// Longest wait for the answer to a short question.
+const SHORT: Duration = Duration::from_secs(5);
 /// Looks after which the catalogue is read again.
 const LOOKS_A_READING: u32 = 4;
 
@@ -60,18 +68,21 @@ pub(crate) struct Watch {
 
 #[derive(Debug)]
 struct Watcher {
-    claims: TableClaims,
+    claims: RwLock<Arc<TableClaims>>,
+    /// Set if there are several hosts.
+    servers: Option<Servers>,
     tables: Mutex<Tables>,
     writers: Vec<String>,
     past: Past,
     guard: Option<Arc<Guard>>,
 }
 
-/// What is cached, which may grow.
+/// What is cached, which may change.
 #[derive(Debug)]
 struct Tables {
     registered: Registered,
-    claimed: Vec<TableClaim>,
+    /// By their names.
+    claimed: Vec<(String, TableClaim)>,
     /// Columns that are kept from being cached until all transactions up to one have ended.
     unsettled: Vec<(u64, Hold)>,
 }
@@ -79,6 +90,8 @@ struct Tables {
 /// What two looks have in common.
 #[derive(Debug, Default)]
 struct Looked {
+    /// Whether the last look has found something wrong.
+    has_failed: bool,
     /// Sessions past the proxy at the last look.
     suspects: Sessions,
     /// Looks until the catalogue is read.
@@ -109,35 +122,42 @@ impl Watch {
     pub(super) async fn start(
         settings: &CacheSettings,
         suggestions: Option<&Arc<Suggestions>>,
+        connector: &Arc<Connector>,
     ) -> Result<(Arc<Cache>, Self)> {
+        let servers = Servers::begin(&settings.account, connector).await?;
+        let account = servers.as_ref().map_or_else(|| settings.account.clone(), Servers::url);
         // Those that read the log find what the others write.
         let claims = match settings.past {
-            Past::Log => TableClaims::open_shared(&settings.account).await?,
-            Past::Rights | Past::Guards => TableClaims::open(&settings.account).await?,
+            Past::Log => TableClaims::open_shared(&account).await?,
+            Past::Rights | Past::Guards => TableClaims::open(&account).await?,
         };
+        let claims = RwLock::new(Arc::new(claims));
         let registered = settings.registered.clone();
         let tables =
             Mutex::new(Tables { registered: registered.clone(), claimed: Vec::new(), unsettled: Vec::new() });
         let (writers, past) = (settings.writers.clone(), settings.past);
-        let mut watcher = Watcher { claims, tables, writers, past, guard: None };
+        let mut watcher = Watcher { claims, servers, tables, writers, past, guard: None };
         if past == Past::Log {
-            log::check(&settings.account, &watcher.claims).await?;
+            log::check(&account, &watcher.claims()).await?;
         }
         let catalogue = watcher.reading(&registered).await?;
         if past == Past::Guards {
             let (schema, table) = guard::TABLE;
             watcher.claim(schema, table).await?;
-            watcher.guard = Some(Arc::new(Guard::begin(&settings.account).await?));
+            watcher.guard = Some(Arc::new(Guard::begin(&account).await?));
         }
         for (schema, table) in registered.tables() {
             watcher.claim(schema, table).await?;
         }
         let advisor = settings.auto.zip(suggestions.cloned());
         let advisor = advisor.map(|(auto, suggestions)| Advisor::new(auto, suggestions));
-        let log = (past == Past::Log).then(|| Arc::new(Log::new()));
+        let log = (past == Past::Log).then(|| Arc::new(Log::new(account)));
         let cache = Arc::new(Cache::new(settings, catalogue, advisor, watcher.guard.clone(), log.clone()));
         let watcher = Arc::new(watcher);
-        let follower = log.map(|log| tokio::spawn(log::follow(settings.account.clone(), cache.clone(), log)));
+        let follower = log.map(|log| tokio::spawn(log::follow(cache.clone(), log)));
+        if let Some(servers) = &watcher.servers {
+            servers.arrive();
+        }
         let task = tokio::spawn(watch(watcher.clone(), cache.clone()));
         Ok((cache.clone(), Self { cache, watcher, task, follower }))
     }
@@ -152,10 +172,10 @@ impl Watch {
         self.abort();
         self.cache.results.close("the proxy stops");
         let claimed = self.watcher.lock().claimed.clone();
-        for claim in claimed {
-            drop(timeout(LOOK, self.watcher.claims.release(claim)).await);
+        for (_, claim) in claimed {
+            drop(timeout(LOOK, self.watcher.claims().release(claim)).await);
         }
-        drop(timeout(LOOK, self.watcher.claims.close()).await);
+        drop(timeout(LOOK, self.watcher.claims().close()).await);
     }
 }
 
@@ -169,7 +189,8 @@ impl Drop for Watch {
 async fn watch(watcher: Arc<Watcher>, cache: Arc<Cache>) {
     let mut looked = Looked::default();
     loop {
-        let seen = watcher.look(&cache, &mut looked).await;
+        let seen = watcher.see(&cache, &mut looked).await;
+        looked.has_failed = seen.is_err();
         if let Err(why) = seen {
             if cache.results.closed().as_deref() != Some(&why.to_string()) {
                 tracing::warn!(%why, "the cache is closed");
@@ -189,10 +210,32 @@ impl Watcher {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn claims(&self) -> Arc<TableClaims> {
+        self.claims.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The rows of a short question.
+    async fn rows(&self, question: &Statement) -> Result<Vec<Vec<SqlValue>>> {
+        let rows = timeout(SHORT, self.claims().rows(question)).await;
+        Ok(rows.map_err(|_| Error::unavailable("the database does not answer"))??)
+    }
+
     async fn claim(&self, schema: &str, table: &str) -> Result<()> {
-        let claim = self.claims.claim(&format!("{schema}.{table}")).await?;
-        self.lock().claimed.push(claim);
+        let name = format!("{schema}.{table}");
+        let claim = self.claims().claim(&name).await?;
+        self.lock().claimed.push((name, claim));
         Ok(())
+    }
+
+    /// A look at the server at which the account is to be.
+    ///
+    /// # Errors
+    /// Why nothing may be shown.
+    async fn see(&self, cache: &Cache, looked: &mut Looked) -> Result<()> {
+        if let Some(servers) = &self.servers {
+            self.follow(servers, cache, looked).await?;
+        }
+        self.look(cache, looked).await
     }
 
     /// # Errors
@@ -204,15 +247,19 @@ impl Watcher {
             cache.results.stay_open(renewed_ms + TableClaims::LEASE_MS);
             return self.activity(cache, looked).await;
         }
-        let has_more = self.register_asked(cache).await;
+        let has_more = self.do_asked(cache).await;
         if !has_more {
             self.register_advised(cache).await;
         }
+        self.claim_missing(cache).await?;
         let check = cache.results.check_begins();
         let began = Instant::now();
         let registered = self.lock().registered.clone();
         let oldest = self.oldest().await?;
         let catalogue = self.reading(&registered).await?;
+        if let Some(servers) = &self.servers {
+            servers.check(&catalogue.start.0)?;
+        }
         looked.reading_took = began.elapsed();
         self.notes_writers(looked, &catalogue).await?;
         cache.read(catalogue, oldest);
@@ -236,10 +283,9 @@ impl Watcher {
             return Ok(renewed);
         }
         let claimed = self.lock().claimed.clone();
-        for claim in claimed {
-            if !self.claims.renew(claim).await? {
-                cache.is_superseded.send_replace(true);
-                return Err(Error::unavailable("another process has taken the lease of a table"));
+        for (_, claim) in claimed {
+            if !self.claims().renew(claim).await? {
+                return Err(superseded(cache));
             }
         }
         looked.renewed_ms = Some(now);
@@ -248,7 +294,7 @@ impl Watcher {
 
     async fn reading(&self, registered: &Registered) -> Result<Catalogue> {
         let writers = &self.writers;
-        let rows = self.claims.rows(&catalogue::question(registered, writers, self.past)).await?;
+        let rows = self.claims().rows(&catalogue::question(registered, writers, self.past)).await?;
         Catalogue::read(catalogue::facts(rows)?, registered, writers)
     }
 
@@ -304,7 +350,7 @@ impl Watcher {
 
     /// Whose transaction is the oldest one, for people, if that is known.
     async fn oldest_process(&self) -> Result<String> {
-        let rows = self.claims.rows(&Statement::new(OLDEST)).await?;
+        let rows = self.rows(&Statement::new(OLDEST)).await?;
         Ok(match rows.first().map(Vec::as_slice) {
             Some([SqlValue::Text(pid), SqlValue::Text(role)]) => {
                 format!(" (server process {pid} of role {role})")
@@ -314,7 +360,7 @@ impl Watcher {
     }
 
     async fn number(&self, question: &str) -> Result<u64> {
-        let rows = self.claims.rows(&Statement::new(question)).await?;
+        let rows = self.rows(&Statement::new(question)).await?;
         let number = match rows.first().and_then(|row| row.first()) {
             Some(SqlValue::Text(text)) => text.parse().ok(),
             _ => None,
@@ -324,8 +370,9 @@ impl Watcher {
 
     async fn activity(&self, cache: &Cache, looked: &mut Looked) -> Result<()> {
         let doubted = cache.results.doubted();
-        let left = cache.processes.lock().unwrap_or_else(PoisonError::into_inner).left.clone();
-        let rows = self.claims.rows(&Statement::new(catalogue::ACTIVITY)).await?;
+        let left: HashSet<i32> =
+            cache.processes.lock().unwrap_or_else(PoisonError::into_inner).left.keys().copied().collect();
+        let rows = self.rows(&Statement::new(catalogue::ACTIVITY)).await?;
         let facts = catalogue::facts(rows)?;
         if let Some([_, gid, owner, ..]) = facts.iter().find(|[kind, ..]| kind == "prepared") {
             return Err(Error::unavailable(format!(
@@ -342,18 +389,21 @@ impl Watcher {
             cache.wake.notify_one();
         }
         let mut processes = cache.processes.lock().unwrap_or_else(PoisonError::into_inner);
-        let past: Vec<(i32, &str)> = facts.iter().filter_map(|fact| past(fact, &processes)).collect();
-        let is_own = |pid: &i32| processes.serving.contains(pid) || processes.left.contains(pid);
+        let catalogue = cache.reading().catalogue;
+        let started = &catalogue.start.0;
+        let past: Vec<(i32, &str)> =
+            facts.iter().filter_map(|fact| past(fact, &processes, started)).collect();
+        let is_own = |pid: &i32| processes.has(*pid, started);
         let mut ended_unseen = looked.suspects.clone();
         ended_unseen.retain(|pid, _| !alive.contains(pid) && !is_own(pid));
-        processes.left.retain(|pid| alive.contains(pid) || !left.contains(pid));
+        processes.left.retain(|pid, _| alive.contains(pid) || !left.contains(pid));
         drop(processes);
         looked.former.retain(|pid| alive.contains(pid));
         let gone = mem::take(&mut looked.gone);
         // A role that was dropped has no name any more.
         let is_gone = |role: &str| gone.contains(role) || (role.is_empty() && !gone.is_empty());
         looked.former.extend(past.iter().filter(|(_, role)| is_gone(role)).map(|(pid, _)| *pid));
-        let writers = &cache.reading().catalogue.writers;
+        let writers = &catalogue.writers;
         let may_write = |pid: &i32, role: &str| writers.contains(role) || looked.former.contains(pid);
         let writing = past.iter().filter(|(pid, role)| may_write(pid, role));
         let foreign: Sessions = writing.map(|(pid, role)| (*pid, (*role).to_owned())).collect();
@@ -368,12 +418,16 @@ impl Watcher {
     }
 }
 
+/// Sessions here end, since another cache would not see what they write.
+fn superseded(cache: &Cache) -> Error {
+    cache.is_superseded.send_replace(true);
+    Error::unavailable("another process has taken the lease of a table")
+}
+
 /// The process and the role of a session of this database that is not one of the proxy's own.
-fn past<'f>(fact: &'f Fact, processes: &Processes) -> Option<(i32, &'f str)> {
+fn past<'f>(fact: &'f Fact, processes: &Processes, started: &str) -> Option<(i32, &'f str)> {
     let [_, pid, role, is_here, leader, _] = fact;
-    let is_own = |pid: &str| {
-        pid.parse().is_ok_and(|pid: i32| processes.serving.contains(&pid) || processes.left.contains(&pid))
-    };
+    let is_own = |pid: &str| pid.parse().is_ok_and(|pid: i32| processes.has(pid, started));
     if is_here == "true" && !is_own(pid) && !is_own(leader) { Some((pid.parse().ok()?, role)) } else { None }
 }
 

@@ -16,7 +16,7 @@ mod write;
 
 use sqlparser::ast::Statement as Parsed;
 
-use super::{Reason, parsed, words};
+use super::{Grammar, Reason, parsed, words};
 
 pub(crate) use moments::Moment;
 pub(crate) use numeric::{NUMERIC, Numeric, shown as shown_numeric};
@@ -149,7 +149,7 @@ fn understood(text: &str) -> Result<Statement, Reason> {
     if let Some(control) = control::recognise(&plain) {
         return Ok(control);
     }
-    match <[Parsed; 1]>::try_from(parsed(&plain)?) {
+    match <[Parsed; 1]>::try_from(parsed(Grammar::Postgres, &plain)?) {
         Ok([Parsed::Query(query)]) => read::recognise(&query, &plain),
         Ok([other]) => write::recognise(&other, &plain),
         Err(all) if all.is_empty() => Ok(Statement::Show),

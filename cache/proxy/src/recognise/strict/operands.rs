@@ -30,7 +30,7 @@ pub(crate) enum Cast {
 pub(crate) enum Range {
     /// From the first to the last, both included; an end that is missing is open.
     Between(Option<End>, Option<End>),
-    /// All of these are in it, and what lies between them may be.
+    /// Each of these.
     Among(Vec<Operand>),
     /// The same of what is kept of these, which the column's type may round.
     Stored(Vec<Operand>),

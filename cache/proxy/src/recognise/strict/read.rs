@@ -11,12 +11,12 @@ use super::{Freedom, Name, Need, Read, Reason, Statement, params};
 use crate::recognise::bounds::{column, turned};
 use crate::recognise::clauses::clauses;
 use crate::recognise::expression::plain_call;
-use crate::recognise::{Table, folded, table_parts};
+use crate::recognise::{Grammar, Table, folded, table_parts};
 
 /// # Errors
 /// Why no reply of it could be kept.
 pub(super) fn recognise(query: &Query, plain: &str) -> Result<Statement, Reason> {
-    let clauses = clauses(query)?;
+    let clauses = clauses(Grammar::Postgres, query)?;
     if clauses.having.is_some() {
         return Err("HAVING is not known here".to_owned());
     }
@@ -73,7 +73,7 @@ impl Reader {
             }
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(of), options)
                 if *options == WildcardAdditionalOptions::default()
-                    && table_parts(of)? == [self.table.alias.clone()] =>
+                    && table_parts(Grammar::Postgres, of)? == [self.table.alias.clone()] =>
             {
                 self.shows_all = true;
                 Ok(())

@@ -12,7 +12,7 @@ use super::operands::{Operand, Range, operand};
 use super::{Name, Reason, Statement, Write, params};
 use crate::recognise::bounds::{column, conjuncts};
 use crate::recognise::expression::is_known;
-use crate::recognise::{Table, clauses, only_table, table_parts};
+use crate::recognise::{Grammar, Table, clauses, only_table, table_parts};
 
 /// Functions without arguments that PostgreSQL has itself, so that one of a user is never found before them.
 const MOMENTS: [&str; 9] = [
@@ -96,12 +96,12 @@ fn inserted(insert: &Insert) -> Result<(Vec<String>, Ranges), Reason> {
         Some(on) => conflict(on)?,
     };
     let ranges = columns.iter().enumerate().filter(|_| keeps_rows).filter_map(|(nth, name)| {
-        let [name] = &table_parts(name).ok()?[..] else { return None };
+        let [name] = &table_parts(Grammar::Postgres, name).ok()?[..] else { return None };
         let operands: Vec<Operand> =
             rows.iter().map(|row| row.get(nth).and_then(constant)).collect::<Option<_>>()?;
         Some((name.clone(), Range::Stored(operands)))
     });
-    Ok((table_parts(name)?, ranges.collect()))
+    Ok((table_parts(Grammar::Postgres, name)?, ranges.collect()))
 }
 
 /// The rows of `VALUES`, if the query is nothing else.
@@ -155,7 +155,7 @@ fn updated(update: &Update) -> Result<(Vec<String>, Ranges), Reason> {
     if !(optimizer_hints.is_empty() && order_by.is_empty()) {
         return Err(unknown());
     }
-    let table = only_table(std::slice::from_ref(table))?;
+    let table = only_table(Grammar::Postgres, std::slice::from_ref(table))?;
     let assigned = assigned(assignments)?;
     returned(returning.as_deref())?;
     let mut ranges = bounded(&table, selection.as_ref())?;
@@ -189,7 +189,7 @@ fn assigned(assignments: &[Assignment]) -> Result<Vec<String>, Reason> {
         .map(|Assignment { target, value }| {
             computes(value)?;
             match target {
-                AssignmentTarget::ColumnName(name) => match &table_parts(name)?[..] {
+                AssignmentTarget::ColumnName(name) => match &table_parts(Grammar::Postgres, name)?[..] {
                     [column] => Ok(column.clone()),
                     _ => Err(unknown()),
                 },
@@ -220,7 +220,7 @@ fn deleted(delete: &Delete) -> Result<(Vec<String>, Ranges), Reason> {
     if !(optimizer_hints.is_empty() && tables.is_empty() && order_by.is_empty()) {
         return Err(unknown());
     }
-    let table = only_table(from)?;
+    let table = only_table(Grammar::Postgres, from)?;
     returned(returning.as_deref())?;
     let ranges = bounded(&table, selection.as_ref())?;
     Ok((table.parts, ranges))

@@ -28,6 +28,11 @@ pub(super) struct Capture {
     pub(super) begun: Instant,
 }
 
+/// Why there is no room for a reply.
+pub(super) const LONG_ROW: &str = "its reply has a row of more than 64 kB";
+const LONG: &str = "its reply is longer than what is kept";
+const NO_ROOM: &str = "replies that are on their way take a quarter of the cache";
+
 /// What has become of a reply.
 #[derive(Debug)]
 pub(super) enum Captured {
@@ -35,6 +40,8 @@ pub(super) enum Captured {
     Coming,
     /// It cannot be kept.
     GivenUp,
+    /// There is no room for it, for this reason.
+    NoRoom(&'static str),
     /// It has come as a whole.
     Whole,
 }
@@ -62,8 +69,13 @@ impl Capture {
             b'Z' if self.is_complete && message[5..] == [self.transaction] => return Captured::Whole,
             _ => return Captured::GivenUp,
         }
+        if self.reply.len() + message.len() > self.max_bytes {
+            return Captured::NoRoom(LONG);
+        }
+        if !self.room.take(message.len()) {
+            return Captured::NoRoom(NO_ROOM);
+        }
         self.reply.extend_from_slice(message);
-        let has_room = self.room.take(message.len()) && self.reply.len() <= self.max_bytes;
-        if has_room { Captured::Coming } else { Captured::GivenUp }
+        Captured::Coming
     }
 }

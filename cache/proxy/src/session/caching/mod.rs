@@ -34,6 +34,7 @@ use crate::cache::{Cache, QUESTION};
 use crate::connection::Connection;
 use crate::follow::Following;
 use crate::shared::Shared;
+use crate::upstream::Visit;
 use crate::wire::{self, Inbox};
 
 use flight::flight;
@@ -53,6 +54,10 @@ const PORTAL: &[u8] = b"lacuna: who is this?";
 struct Session<'s> {
     cache: Arc<Cache>,
     following: &'s Following<'s>,
+    /// The number of its server.
+    server: u64,
+    /// The server is left once this is gone.
+    _visit: Visit,
     state: Mutex<State>,
     /// Raised when the session has said who it is.
     is_known: Notify,
@@ -62,17 +67,23 @@ struct Session<'s> {
     is_in_step: AtomicBool,
 }
 
-/// Serves a session until one side ends.
+/// Serves a session at the server of this number until one side ends, or the server is left.
 pub(super) async fn run(
     shared: &Shared,
     cache: &Arc<Cache>,
     client: Connection,
     begun: Begun,
+    server: u64,
 ) -> io::Result<()> {
     let following = Following::new(shared);
+    let Some(visit) = shared.connector.visit(server) else {
+        return farewell(client, &last_words(shared, &End::Left).unwrap_or_default()).await;
+    };
     let session = Session {
         cache: cache.clone(),
         following: &following,
+        server,
+        _visit: visit,
         state: Mutex::default(),
         is_known: Notify::new(),
         has_room: Notify::new(),
@@ -89,7 +100,7 @@ pub(super) async fn run(
     };
     let begun = tokio::select! {
         begun = begin.run(&begun.sent) => begun,
-        () = close_when_due(shared, &following) => Err(End::Shutdown),
+        end = closing(shared, &following, server) => Err(end),
     };
     let end = match begun {
         Err(end) => end,
@@ -97,7 +108,7 @@ pub(super) async fn run(
             let writer = tokio::sync::Mutex::new(&mut client_writer);
             let up = session.to_upstream(&mut client_reader, &mut upstream_writer, from_client, &writer);
             let down = session.to_client(&mut upstream_reader, from_upstream, &writer);
-            until_end(shared, &following, up, down).await
+            until_end(&following, up, down, closing(shared, &following, server)).await
         }
     };
     if matches!(end, End::Upstream) && !following.has_ended_alone() {
@@ -220,6 +231,14 @@ impl Session<'_> {
         pass(client, bytes).await.map_err(|_| End::Client)?;
         self.is_in_step.store(true, Ordering::Relaxed);
         Ok(())
+    }
+}
+
+/// Returns why the session is to end, when it is: nothing of a server that was left is true of the next one.
+async fn closing(shared: &Shared, following: &Following<'_>, server: u64) -> End {
+    tokio::select! {
+        () = close_when_due(shared, following) => End::Shutdown,
+        () = shared.connector.has_left(server) => End::Left,
     }
 }
 

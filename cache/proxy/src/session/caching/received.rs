@@ -7,7 +7,7 @@ use std::time::Instant;
 use tracing::warn;
 
 use super::Session;
-use super::capture::{Capture, Captured, Purpose};
+use super::capture::{Capture, Captured, LONG_ROW, Purpose};
 use super::names::OutOfStep;
 use super::state::{Block, SessionIdentity, State};
 use crate::cache::{
@@ -62,7 +62,7 @@ impl Session<'_> {
                     continue;
                 }
                 Next::Part { tag, place, is_last, .. } => {
-                    self.give_up(&mut state);
+                    self.has_no_room(&mut state, LONG_ROW);
                     state.is_mid_message = !is_last;
                     (place, if is_last { tag } else { 0 })
                 }
@@ -100,6 +100,7 @@ impl Session<'_> {
             None | Some(Captured::Coming) => {}
             Some(Captured::GivenUp) if tag == b'E' => self.refused(state, &message[5..]),
             Some(Captured::GivenUp) => self.give_up(state),
+            Some(Captured::NoRoom(why)) => self.has_no_room(state, why),
             Some(Captured::Whole) => self.whole(state),
         }
         match tag {
@@ -168,14 +169,30 @@ impl Session<'_> {
 
     /// The reply is neither kept nor compared.
     pub(super) fn give_up(&self, state: &mut State) {
-        match state.capture.take().map(|capture| capture.purpose) {
-            Some(Purpose::Keep(ticket, ..)) => self.cache.results.give_up(&ticket),
+        if let Some(Purpose::Compare(comparison)) = self.given_up(state) {
+            let other = Verdict::Uncertain("the server's reply has another form, or never came");
+            self.compared(comparison, other, (0, Instant::now()));
+        }
+    }
+
+    /// The same, since there is no room for it.
+    fn has_no_room(&self, state: &mut State, why: &'static str) {
+        match self.given_up(state) {
+            Some(Purpose::Keep(..)) => self.cache.counters.relayed(why),
             Some(Purpose::Compare(comparison)) => {
-                let other = Verdict::Uncertain("the server's reply has another form, or never came");
-                self.compared(comparison, other, (0, Instant::now()));
+                self.compared(comparison, Verdict::Uncertain(why), (0, Instant::now()));
             }
             None => {}
         }
+    }
+
+    /// What the reply was for.
+    fn given_up(&self, state: &mut State) -> Option<Purpose> {
+        let purpose = state.capture.take()?.purpose;
+        if let Purpose::Keep(ticket, ..) = &purpose {
+            self.cache.results.give_up(ticket);
+        }
+        Some(purpose)
     }
 
     /// All that was sent is answered.

@@ -91,21 +91,23 @@ impl Session<'_> {
         match tag {
             b'Q' => {
                 state.names.query();
-                let text = flight::text(body).and_then(|text| std::str::from_utf8(text).ok());
-                let plan = text.map(|text| self.cache.plans.get(text, &[]));
+                let plan = flight::text(body).and_then(|text| self.queried(text));
                 let prepared = plan.map(|plan| self.prepared_now(state, plan));
                 self.executes(state, prepared.as_ref(), &[]);
             }
             b'P' => {
                 let (name, plan) = self.parsed(body);
-                let analysed = plan.clone().map(|plan| self.prepared_now(state, plan));
-                self.begins_early(state, analysed.as_ref());
+                let has_same_path = !state.may_take_back();
+                self.begins_early(state, plan.as_deref(), has_same_path);
+                // Not before: what has run early may have changed what the text means.
                 let prepared = plan.map(|plan| self.prepared_now(state, plan));
                 state.names.parse(name, prepared);
             }
             b'B' => {
                 let prepared = state.bind(body);
-                self.begins_early(state, prepared.as_ref());
+                let has_same_path =
+                    prepared.as_ref().is_some_and(|prepared| state.reading_of(prepared).is_some());
+                self.begins_early(state, prepared.as_ref().map(|prepared| &*prepared.plan), has_same_path);
             }
             b'E' => {
                 let portal = Fields::new(body).text().and_then(|name| state.portals.get(name)).cloned();
@@ -125,19 +127,16 @@ impl Session<'_> {
         }
     }
 
-    /// A statement is parsed or bound. Code of users that may run before it is executed may do anything.
-    fn begins_early(&self, state: &mut State, prepared: Option<&Prepared>) {
+    /// A statement is parsed or bound; `has_same_path` if the session searches the same schemas as when it was prepared. Code of users
+    /// that may run before it is executed may do anything.
+    fn begins_early(&self, state: &mut State, plan: Option<&Plan>, has_same_path: bool) {
         let reading = self.cache.reading();
-        let why = match prepared {
+        let searched = state.searched(reading.surroundings).filter(|_| has_same_path);
+        let why = match plan {
             None => Some(NO_TEXT.to_owned()),
-            Some(prepared) => {
-                let searched =
-                    state.searched(reading.surroundings).filter(|_| state.reading_of(prepared).is_some());
-                runs_early(&prepared.plan, &reading.catalogue, searched)
-            }
+            Some(plan) => runs_early(plan, &reading.catalogue, searched),
         };
         let done = why.map(Effect::Unknown);
-        let plan = prepared.map(|prepared| &*prepared.plan);
         match done.map(|done| if state.is_of_other_database { elsewhere(plan, done) } else { done }) {
             Some(done @ Effect::Unknown(_)) => {
                 let transaction = state.began.take();
@@ -207,8 +206,7 @@ impl Session<'_> {
     /// What the server makes now of a text.
     pub(super) fn prepared_now(&self, state: &State, plan: Arc<Plan>) -> Prepared {
         let mut as_of = state.as_of(self.cache.reading().mark());
-        if state.pending.may_define || state.is_lost {
-            // By definitions of an open transaction, which may be taken back.
+        if state.may_take_back() {
             as_of.path = Path::NONE;
         }
         Prepared { plan, as_of }

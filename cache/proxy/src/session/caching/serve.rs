@@ -10,7 +10,7 @@ use super::flight::{Extended, Flight};
 use super::state::{Block, SessionIdentity, State};
 use super::unseen::Before;
 use crate::cache::{
-    CHANGED, Comparison, Effect, Identity, Meant, Plan, Prepared, Reading, add_duration, count, effect,
+    CHANGED, Comparison, Effect, Identity, Meant, Plan, Prepared, Reading, add_duration, count, effect, meant,
 };
 use crate::recognise::strict::{Read, Statement};
 use crate::wire::Fields;
@@ -137,11 +137,16 @@ impl Session<'_> {
 
     fn prepared(&self, state: &State, flight: &Flight<'_>) -> Option<Prepared> {
         let plan = match flight {
-            Flight::Simple(text) => self.cache.plans.get(std::str::from_utf8(text).ok()?, &[]),
+            Flight::Simple(text) => self.queried(text)?,
             Flight::Extended(Extended { parse: Some(parse), .. }) => self.parsed(&parse[5..]).1?,
             Flight::Extended(Extended { name, .. }) => return state.names.get_or_unconfirmed(name),
         };
         Some(self.prepared_now(state, plan))
+    }
+
+    /// The plan of the text of a `Query`.
+    pub(super) fn queried(&self, text: &[u8]) -> Option<Arc<Plan>> {
+        Some(self.cache.plans.get(std::str::from_utf8(text).ok()?, &[]))
     }
 
     /// Name and plan of a `Parse`.
@@ -166,12 +171,12 @@ impl Session<'_> {
         };
         let searched = state.searched(reading.surroundings).ok_or(state.why_not_kept());
         let as_of = Some(reading.mark());
-        let Effect::Cacheable(column, span) = effect(plan, as_of, values, &reading.catalogue, searched)
+        let Effect::Cacheable(column, spans) = effect(plan, as_of, values, &reading.catalogue, searched)
         else {
             return;
         };
         count(&self.cache.counters.misses);
-        match self.cache.results.ticket(reading.number, column, span) {
+        match self.cache.results.ticket(reading.number, column, spans) {
             Some(ticket) => {
                 let purpose = Purpose::Keep(ticket, key.into(), plan.shape.clone());
                 state.capture =
@@ -235,10 +240,8 @@ impl State {
         if (prepared.as_of.reading.number, prepared.as_of.path) == (reading.number, now.path) {
             return true;
         }
-        let meant = self.searched(reading.surroundings).map(|searched| {
-            reading.catalogue.meant(read.table.schema.as_deref(), &read.table.table, searched)
-        });
-        let Some(Meant::Registered(table)) = meant else {
+        let meant = meant(&reading.catalogue, &read.table, self.searched(reading.surroundings));
+        let Meant::Registered(table) = meant else {
             // It is not kept for another reason.
             return true;
         };

@@ -162,7 +162,7 @@ impl Session<'_> {
     pub(super) fn process(&self, pid: i32) {
         let mut state = self.lock();
         (state.process, state.pid) = (Some(pid), Some(pid));
-        self.cache.process_serves(pid);
+        self.cache.process_serves(self.server, pid);
     }
 
     /// Waits until it may write guarded tables: before the client can send a statement.
@@ -172,7 +172,7 @@ impl Session<'_> {
             state.pid.filter(|_| state.is_confirmed && !state.is_of_other_database)
         };
         if let Some(pid) = pid {
-            self.cache.admit(pid).await;
+            self.cache.admit(self.server, pid).await;
         }
     }
 }
@@ -234,6 +234,11 @@ impl State {
         }
     }
 
+    /// Whether a text may mean what it means now by definitions of the open transaction, which may be taken back.
+    pub(super) const fn may_take_back(&self) -> bool {
+        self.pending.may_define || self.is_lost
+    }
+
     /// What a statement is prepared as of that is sent now.
     pub(super) const fn as_of(&self, reading: ReadingMark) -> AsOf {
         AsOf { reading, path: self.path.number() }
@@ -285,9 +290,9 @@ impl Drop for Session<'_> {
         self.give_up(&mut state);
         let (process, pid) = (state.process, state.pid);
         let views: Vec<Hold> = state.views.drain(..).map(|(_, view)| view).collect();
-        state.holds.drain(..).chain(views).for_each(|hold| self.cache.doubt(hold, pid));
+        state.holds.drain(..).chain(views).for_each(|hold| self.cache.doubt(hold, self.server, pid));
         if let Some(pid) = process {
-            self.cache.process_left(pid);
+            self.cache.process_left(self.server, pid);
         }
     }
 }

@@ -1,9 +1,15 @@
 //! Replies are the same direct, through the proxy, and from the cache.
 
-use super::setting::{Setting, run, runtime, server, settings, start};
+use std::thread;
+use std::time::Duration;
+
+use lacuna_proxy::Options;
+
+use super::setting::{Setting, login, run, runtime, server, settings, start};
+use super::tap::Tap;
 use crate::raw::{Raw, Received, bind, describe, execute, message, parse, sync};
 use crate::transcripts::are_the_same;
-use crate::world::{psql, run as run_program};
+use crate::world::{eventually, psql, run as run_program};
 
 pub(super) const SHAPES: [&str; 24] = [
     "SELECT * FROM orders WHERE customer = 7",
@@ -142,4 +148,76 @@ fn a_monitor_outlives_its_proxy_and_counts_times() {
     assert_eq!((counts.tables, monitor.is_stopping()), (1, false));
     setting.runtime.block_on(setting.proxy.take().unwrap().stop());
     assert!(monitor.is_stopping() && monitor.cache_counts().unwrap().closed.is_some());
+}
+
+/// Values that are listed are one interval each: `IN` of far values is no interval around them.
+#[test]
+fn a_write_between_the_values_of_a_list_keeps_its_reply() {
+    let Some(setting) = Setting::start() else { return };
+    let (mut reader, mut writer) = (setting.session_of("reader", &[]), setting.session());
+    for read in [
+        "SELECT note FROM orders WHERE customer IN (90, 7, 40) ORDER BY id",
+        "SELECT note FROM orders WHERE customer IN (7, 40, 90) AND customer > 5 ORDER BY id DESC",
+    ] {
+        run(&mut reader, read);
+        for other in [6, 8, 39, 41, 89, 91] {
+            run(&mut writer, &format!("UPDATE orders SET note = note || 'x' WHERE customer = {other}"));
+            assert_eq!(
+                setting.counted(|| drop(run(&mut reader, read))),
+                (1, 0),
+                "{other} is none of the list"
+            );
+        }
+        for listed in [7, 40, 90] {
+            let write = format!("UPDATE orders SET note = note || 'z' WHERE customer IN ({listed}, 99)");
+            run(&mut writer, &write);
+            let mut direct = setting.direct();
+            assert_eq!(run(&mut reader, read), run(&mut direct, read), "{write}");
+            assert_eq!(setting.counted(|| drop(run(&mut reader, read))), (1, 0), "it was kept anew");
+        }
+    }
+}
+
+/// In a cache of 1 MiB a reply may have an eighth of it, and those that are on their way a quarter. They come slowly.
+#[test]
+fn a_reply_without_room_is_counted_with_its_reason() {
+    let sql = "CREATE TABLE wide AS SELECT k, n AS id, repeat('x', 2000) AS note \
+        FROM generate_series(1, 8) AS k, generate_series(1, 50) AS n; INSERT INTO wide VALUES (9, 1, repeat('x', 70000)); \
+        CREATE ROLE reader LOGIN; GRANT SELECT ON wide TO reader";
+    let Some(postgres) = server(sql) else { return };
+    let tap = Tap::before(postgres.port(), Duration::from_millis(40));
+    let upstream = format!("postgres://127.0.0.1:{}?sslmode=disable", tap.port).parse().unwrap();
+    let cached = settings(&postgres, "public.wide.k").with_bytes(1 << 20);
+    let runtime = runtime();
+    let proxy = runtime.block_on(Options::new(upstream).with_cache(cached).start()).unwrap();
+    let setting = Setting { postgres, proxy: Some(proxy), runtime };
+    setting.opens();
+    let is_counted = |why: &str| setting.counts().relayed.keys().any(|reason| reason.contains(why));
+    let mut reader = setting.session_of("reader", &[]);
+    for (read, why) in [
+        ("SELECT note FROM wide WHERE k = 9", "a row of more than 64 kB"),
+        ("SELECT note FROM wide WHERE k BETWEEN 1 AND 2", "longer than what is kept"),
+    ] {
+        eventually(why, || {
+            run(&mut reader, read);
+            is_counted(why)
+        });
+        assert_eq!(setting.counts().filled, 0, "{why}");
+    }
+    let (port, mut round) = (setting.proxy().address().port(), 0);
+    eventually("too many are on their way at once", || {
+        round += 1;
+        thread::scope(|scope| {
+            for k in 1..=8 {
+                let read = format!("SELECT note FROM wide WHERE k = {k} AND id > -{round}");
+                scope.spawn(move || drop(run(&mut login(port, "reader", &[]), &read)));
+            }
+        });
+        is_counted("take a quarter of the cache")
+    });
+    // What is given up leaves room.
+    eventually("a reply is kept", || {
+        run(&mut reader, "SELECT note FROM wide WHERE k = 1");
+        setting.counts().filled > 0
+    });
 }

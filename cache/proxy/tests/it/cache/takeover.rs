@@ -18,10 +18,10 @@ use super::setting::{runtime, server, settings, start, value};
 use crate::raw::{Raw, V3_0, query, startup};
 use crate::world::eventually;
 
-const TABLE: &str = "CREATE TABLE rows (k INT PRIMARY KEY, version BIGINT); INSERT INTO rows VALUES (7, 0); \
+pub(super) const TABLE: &str = "CREATE TABLE rows (k INT PRIMARY KEY, version BIGINT); INSERT INTO rows VALUES (7, 0); \
     CREATE ROLE reader LOGIN; GRANT SELECT ON rows TO reader";
-const READ: &str = "SELECT version FROM rows WHERE k = 7";
-const WRITE: &str = "UPDATE rows SET version = version + 1 WHERE k = 7 RETURNING version";
+pub(super) const READ: &str = "SELECT version FROM rows WHERE k = 7";
+pub(super) const WRITE: &str = "UPDATE rows SET version = version + 1 WHERE k = 7 RETURNING version";
 /// It commits long after its proxy has gone.
 const SLOW_WRITE: &str =
     "WITH waited AS (SELECT pg_sleep(8)) UPDATE rows SET version = version + 1 FROM waited WHERE k = 7";
@@ -83,24 +83,32 @@ impl Drop for First {
 
 /// What must be seen, and whether a read was below it.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     floor: AtomicI64,
-    is_over: AtomicBool,
-    reads: AtomicU64,
-    violation: Mutex<Option<String>>,
+    pub(super) is_over: AtomicBool,
+    pub(super) reads: AtomicU64,
+    pub(super) violation: Mutex<Option<String>>,
 }
 
 impl Seen {
     /// Reads or writes at a port until the end; a lost connection is begun anew.
-    fn asks(&self, port: u16, user: &str, sql: &str, pause: Duration) {
+    pub(super) fn asks(&self, port: u16, user: &str, sql: &str, pause: Duration) {
         let mut raw = None;
         while !self.is_over.load(Ordering::SeqCst) {
-            let floor = self.floor.load(Ordering::SeqCst);
-            match raw.get_or_insert_with(|| login(port, user)).as_mut().and_then(|raw| version(raw, sql)) {
-                Some(version) => self.is_at_least(floor, version, user),
-                None => raw = None,
-            }
+            self.asks_once(&mut raw, (port, user), sql);
             thread::sleep(pause);
+        }
+    }
+
+    /// The same once, over this connection if there is one.
+    pub(super) fn asks_once(&self, raw: &mut Option<Raw>, (port, user): (u16, &str), sql: &str) {
+        let floor = self.floor.load(Ordering::SeqCst);
+        if raw.is_none() {
+            *raw = login(port, user);
+        }
+        match raw.as_mut().and_then(|raw| version(raw, sql)) {
+            Some(version) => self.is_at_least(floor, version, user),
+            None => *raw = None,
         }
     }
 

@@ -96,7 +96,8 @@ struct Plan {
     readers: u64,
     max_reads: u64,
     max_time: Duration,
-    /// It goes on after `max_time`, up to ten times as long, until there were as many hits: a busy machine makes few.
+    /// It goes on after `max_reads` and `max_time`, up to ten times as long, until each proxy had as many hits, or
+    /// what would be hits for a shadow: a busy machine makes few.
     min_hits: u64,
     defines_every: Duration,
     restarts_every: Option<Duration>,
@@ -104,6 +105,8 @@ struct Plan {
     is_shadow: bool,
     /// Nothing is registered at the start.
     is_auto: bool,
+    /// The column is taken off the list, and registered again, in turn.
+    toggles_every: Option<Duration>,
     /// A third of the writers, and all definitions, go past the proxies, which read the log.
     is_logged: bool,
     /// Readers and writers go to one after the other.
@@ -113,6 +116,11 @@ struct Plan {
     /// In turn, a line between a proxy and the server is cut, and the server ends a session of its own: that of a client or one of the
     /// proxy's, which guard the tables and read the log.
     breaks_every: Option<Duration>,
+}
+
+/// Hits, and what would be one for a shadow.
+fn shown(counts: &CacheCounts) -> u64 {
+    counts.hits + counts.shadow.as_ref().map_or(0, |shadow| shadow.equal)
 }
 
 /// `None` if PostgreSQL is not installed and need not be.
@@ -135,6 +143,9 @@ fn run(plan: &Plan) -> Option<Ended> {
         if plan.is_logged { registered.with_log() } else { registered.with_writers(["postgres".to_owned()]) };
     if plan.is_auto {
         registered = registered.with_auto(Auto::default().with_min_spared(20));
+    }
+    if plan.toggles_every.is_some() {
+        registered = registered.with_registration();
     }
     let options = Options::new(upstream).with_cache(cached(registered));
     let mut proxies = Proxies::start(options, plan.proxies);
@@ -166,11 +177,12 @@ fn run(plan: &Plan) -> Option<Ended> {
         scope.spawn(move || trespasses(of, first));
         let (start, mut last_restart, mut last_kill) = (Instant::now(), Instant::now(), Instant::now());
         let (mut breaks, mut random, mut last_break) = (0, Random::of(seed), (Instant::now(), 0));
+        let (mut toggles, mut last_toggle) = (0, Instant::now());
         while !history.is_over() {
             thread::sleep(Duration::from_millis(20));
-            let is_enough = history.reads.load(Ordering::Relaxed) >= plan.max_reads;
-            let hits = proxies.least(|counts| counts.hits);
+            let hits = proxies.least(shown);
             let has_hits = hits >= plan.min_hits;
+            let is_enough = has_hits && history.reads.load(Ordering::Relaxed) >= plan.max_reads;
             let is_late = start.elapsed() > if has_hits { plan.max_time } else { 10 * plan.max_time };
             let differs = |counts: &CacheCounts| counts.shadow.as_ref().map_or(0, |shadow| shadow.different);
             let has_found = plan.flaw.is_some() && proxies.least(differs) > 0;
@@ -180,6 +192,10 @@ fn run(plan: &Plan) -> Option<Ended> {
             if plan.kills_every.is_some_and(|pause| last_kill.elapsed() > pause) && !history.is_over() {
                 proxies.kill_one();
                 last_kill = Instant::now();
+            }
+            if plan.toggles_every.is_some_and(|pause| last_toggle.elapsed() > pause) && !history.is_over() {
+                proxies.toggle(COLUMN, toggles % 2 == 1);
+                (toggles, last_toggle) = (toggles + 1, Instant::now());
             }
             // A busy machine needs longer from one to the next until anything is shown again.
             let is_due = |pause| {
@@ -233,6 +249,7 @@ const SHORT: Plan = Plan {
     flaw: None,
     is_shadow: false,
     is_auto: false,
+    toggles_every: None,
     is_logged: false,
     proxies: 1,
     kills_every: None,
@@ -340,11 +357,26 @@ fn no_read_is_older_while_columns_register() {
     }
 }
 
+/// The column is taken off the list of the proxies, and registered again, while transactions are open that have written.
+#[test]
+fn no_read_is_older_while_columns_come_and_go() {
+    let toggles_every = Some(Duration::from_millis(900));
+    for (is_logged, proxies) in [(false, 1), (true, 2)] {
+        let max_time = Duration::from_secs(12);
+        let plan = Plan { toggles_every, is_logged, proxies, max_time, min_hits: 50, ..SHORT };
+        let Some(ended) = run(&plan) else { return };
+        is_true(&ended);
+        for counts in &ended.counts {
+            assert!(counts.unregistered > 1 && counts.hits >= 50, "{}", counts.report());
+        }
+    }
+}
+
 /// Statements are compared, and answered by the server alone; what clients see is right whatever the cache would have said.
 #[test]
 fn a_shadow_finds_no_difference_in_a_history() {
     for is_logged in [false, true] {
-        let Some(ended) = run(&Plan { is_shadow: true, is_logged, ..SHORT }) else { return };
+        let Some(ended) = run(&Plan { is_shadow: true, is_logged, min_hits: 101, ..SHORT }) else { return };
         assert_eq!(ended.violation, None);
         assert!(ended.writes > 30, "{} writes", ended.writes);
         let shadow = ended.counts[0].shadow.as_ref().unwrap();

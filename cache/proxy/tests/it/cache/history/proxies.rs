@@ -1,6 +1,6 @@
 //! Proxies before one server.
 
-use lacuna_proxy::{CacheCounts, Options, Proxy};
+use lacuna_proxy::{CacheCounts, Options, Proxy, Registered};
 use tokio::runtime::Runtime;
 
 use crate::cache::setting::runtime;
@@ -42,6 +42,19 @@ impl Proxies {
             let started = self.runtime.block_on(options.clone().start());
             started.map(|proxy| self.running.push(proxy)).is_ok()
         });
+    }
+
+    /// Registers a column with each, or takes it off their lists. What is refused is tried again the next time.
+    pub(super) fn toggle(&self, column: &str, is_registered: bool) {
+        let column: Registered = column.parse().unwrap();
+        for proxy in &self.running {
+            if is_registered {
+                let became = self.runtime.block_on(proxy.register(&column)).unwrap();
+                println!("registered: {:?}", became[0].1);
+            } else {
+                self.runtime.block_on(proxy.unregister(&column)).unwrap();
+            }
+        }
     }
 
     /// What all have done.
