@@ -25,8 +25,8 @@
 //!
 //! The feature `rocksdb` adds RocksDB to `bench engine` and takes a compiler for C++; the feature `cache` adds `cache
 //! dendrite`, with its drivers of databases, and `cache top`; `proxy` adds the command of that name; `csv` and `parquet` read keys from
-//! columns; `terminal` adds completions, manual pages and suggestions. Without them the commands are listed all the same,
-//! and say how to build them.
+//! columns; `terminal`, which is on by default, adds completions, manual pages and suggestions. Without them the commands are
+//! listed all the same, and say how to build them.
 //!
 //! Output, progress and errors are a library, because another command line of this workspace shares them.
 

@@ -170,6 +170,9 @@ typedef struct {
   // For the specs that hash under a secret, "ribbon:secret", "grafite:secret" and, if it is given one, "auto:robust", of integers;
   // null for others.
   const LacunaSecret *secret;
+  // The most threads that a build takes: the caller's, and others that end with the build. "ribbon", "grafite" and "bucketing" over
+  // 65,536 keys and more take several, other families one. The bytes do not depend on it. 0 means 1.
+  uint32_t threads;
 } LacunaPlan;
 
 // Bytes that something else owns.

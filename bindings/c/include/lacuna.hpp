@@ -350,6 +350,7 @@ struct Plan {
   // Must live until the filter is built, or its builder made.
   const LacunaSample* sample = nullptr;
   std::optional<LacunaSecret> secret;
+  std::uint32_t threads = 1;
 
   // So many bits for each distinct key.
   static Plan bits(double bits_per_key) {
@@ -392,6 +393,11 @@ struct Plan {
     return std::move(*this);
   }
 
+  Plan with_threads(std::uint32_t value) && {
+    threads = value;
+    return std::move(*this);
+  }
+
   // As C has it, valid as long as this plan.
   template <class Key>
   LacunaPlan raw() const noexcept {
@@ -405,6 +411,7 @@ struct Plan {
     plan.key_type = is_string || key_type != LACUNA_KEY_TYPE_UNKNOWN ? key_type : KeyTraits<Key>::type;
     plan.sample = sample;
     plan.secret = secret ? &*secret : nullptr;
+    plan.threads = threads;
     return plan;
   }
 };

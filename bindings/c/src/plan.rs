@@ -1,6 +1,7 @@
 //! What a filter is to be, besides its keys.
 
 use std::ffi::c_char;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use lacuna_base::{
@@ -37,6 +38,9 @@ pub struct Plan {
     /// For the specs that hash under a secret, "ribbon:secret", "grafite:secret" and, if it is given one, "auto:robust", of integers;
     /// null for others.
     pub secret: *const Secret,
+    /// The most threads that a build takes: the caller's, and others that end with the build. "ribbon", "grafite" and "bucketing" over
+    /// 65,536 keys and more take several, other families one. The bytes do not depend on it. 0 means 1.
+    pub threads: u32,
 }
 
 impl Plan {
@@ -47,6 +51,11 @@ impl Plan {
             (0.0, rate) => Budget::for_rate(rate, self.max_range_len),
             _ => Err(Error::invalid_input("the plan has bits_per_key and rate; give one of them")),
         }
+    }
+
+    fn threads(&self) -> NonZeroUsize {
+        let threads = usize::try_from(self.threads).unwrap_or(usize::MAX);
+        NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN)
     }
 
     /// The queries; none if the plan names no sample.
@@ -126,5 +135,5 @@ fn with<K: KeySpace + ?Sized>(
     key_type: KeyType,
 ) -> Result<BuildPlan<K>> {
     let planned = BuildPlan::new(plan.budget()?).with_seed(plan.seed).with_key_type(key_type);
-    Ok(planned.with_sample(sample).with_secret(secret))
+    Ok(planned.with_sample(sample).with_secret(secret).with_threads(plan.threads()))
 }

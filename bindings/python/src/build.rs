@@ -1,5 +1,6 @@
 //! From keys to sealed bytes, as `lacuna build` makes them.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use lacuna_base::{
@@ -25,6 +26,7 @@ pub(crate) struct Order {
     has_rate: bool,
     seed: u64,
     secret: Option<Secret>,
+    threads: NonZeroUsize,
 }
 
 /// Queries that found nothing: their lower and upper ends.
@@ -49,6 +51,7 @@ impl Order {
         spec: Option<&str>,
         seed: u64,
         secret: Option<Secret>,
+        threads: NonZeroUsize,
     ) -> Result<Self> {
         let budget = match (bits_per_key, rate, range_len) {
             (Some(_), Some(_), _) => Err(Error::invalid_input("give bits_per_key or rate, not both")),
@@ -56,7 +59,8 @@ impl Order {
             (None, Some(rate), range_len) => Budget::for_rate(rate, range_len.unwrap_or(USUAL_RANGE_LEN)),
             (bits_per_key, None, None) => Budget::bits_per_key(bits_per_key.unwrap_or(USUAL_BITS_PER_KEY)),
         }?;
-        let order = Self { budget, spec: spec.map(str::to_owned), has_rate: rate.is_some(), seed, secret };
+        let (spec, has_rate) = (spec.map(str::to_owned), rate.is_some());
+        let order = Self { budget, spec, has_rate, seed, secret, threads };
         // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
         let spec = order.spec_over(KeySpaceId::U64);
         let secret_use = lacuna_families::spec::<u64>(spec)?.secret_use();
@@ -100,7 +104,8 @@ impl Order {
             .with_sample(Arc::new(sample.unwrap_or_default()))
             .with_seed(self.seed)
             .with_key_type(key_type)
-            .with_secret(self.secret);
+            .with_secret(self.secret)
+            .with_threads(self.threads);
         let spec = self.spec_over(K::ID);
         match spec.parse::<AutoSpec>() {
             Ok(auto) => {

@@ -1,5 +1,6 @@
 //! The class `Filter`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use lacuna_base::{AlignedBytes, Error, TimeUnit};
@@ -83,6 +84,9 @@ impl Filter {
     /// integers: they keep their rate against those who know all but the secret and choose their queries. Take it from a file or the environment, not from the source.
     /// The filter is opened without it.
     ///
+    /// ``threads`` is the most that build ``"ribbon"``, ``"grafite"`` or ``"bucketing"`` over 65,536 keys and more; other families take one,
+    /// and so does sorting. The bytes do not depend on it.
+    ///
     /// ``progress`` is called as ``progress(stage, seconds)`` when a stage (``"sort"``, ``"build"``) begins and ten times a
     /// second until its end. Other threads run meanwhile; the keys are copied before.
     ///
@@ -97,7 +101,7 @@ impl Filter {
     /// Traceback (most recent call last):
     /// ValueError: value 1 of keys is None; leave missing values out
     #[staticmethod]
-    #[pyo3(signature = (keys, bits_per_key=None, spec=None, sample=None, *, rate=None, range_len=None, seed=1, secret=None, progress=None))]
+    #[pyo3(signature = (keys, bits_per_key=None, spec=None, sample=None, *, rate=None, range_len=None, seed=1, secret=None, threads=1, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "each has a name in Python")]
     fn build(
         py: Python<'_>,
@@ -109,11 +113,14 @@ impl Filter {
         range_len: Option<u64>,
         seed: u64,
         secret: Option<&Bound<'_, PyAny>>,
+        threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let failed = |error: Error| raised(py, &error);
         let secret = secret.map(secret_of).transpose()?;
-        let order = Order::new(bits_per_key, rate, range_len, spec, seed, secret).map_err(failed)?;
+        let threads =
+            NonZeroUsize::new(threads).ok_or_else(|| wrong_value("threads is 0; give 1 or more"))?;
+        let order = Order::new(bits_per_key, rate, range_len, spec, seed, secret, threads).map_err(failed)?;
         let values = Column::read(keys, "keys")?.into_owned()?;
         let sample = sample.map(sample_values).transpose()?;
         let progress = Progress::new(progress);

@@ -66,6 +66,14 @@ def test_the_usual_seed_is_that_of_the_command(rng, tmp_path, lacuna_command):
     assert out.read_bytes() == Filter.build(keys, sample=(lo, hi)).to_bytes()
 
 
+@pytest.mark.parametrize("spec", ["ribbon", "grafite", "bucketing", "bloom"])
+def test_the_number_of_threads_does_not_decide_the_bytes(spec, rng):
+    keys = rng.integers(0, 2**64, 100_000, dtype=np.uint64)
+    one = Filter.build(keys, 14, spec).to_bytes()
+    for threads in [1, 2, 3, 100]:
+        assert Filter.build(keys, 14, spec, threads=threads).to_bytes() == one, threads
+
+
 @pytest.mark.parametrize("sort", ["u64", "i64", "f64", "timestamp", "text", "hex"])
 def test_answers_are_the_same(sort, rng, tmp_path, lacuna_command):
     keys = drawn(rng, sort, 300)

@@ -231,6 +231,7 @@ def test_wrong_orders_say_what_to_do():
         (dict(sample=(["a"], ["b"])), TypeError, "ask with integers"),
         (dict(sample=([b"a"], [b"b"])), TypeError, "ask with integers"),
         (dict(seed=-1), OverflowError, "negative"),
+        (dict(threads=0), ValueError, "threads is 0"),
         (dict(bits_per_key="14"), TypeError, "bits_per_key|real number"),
         (dict(progress=3), TypeError, "callable"),
     ]:

@@ -26,6 +26,8 @@ SPECS = [
     "rencoder:ss",
     "surf",
     "proteus",
+    "multi_prefix_bloom",
+    "place_trie",
     "snarf",
     "prefix_bloom",
     "bloom",

@@ -1,6 +1,7 @@
 //! `lacuna build`: keys in, one sealed filter out, and what was designed.
 
 use std::io::{self, IsTerminal as _};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,7 +53,8 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = bits_per_key)]
     bits_per_key: f64,
 
-    /// Empty queries to design for, such as correlated:10k:1-32:32 or `file:PATH`; families without a choice ignore them
+    /// Empty queries to design for, such as correlated:10k:1-32:32 or `file:PATH`; families without a choice ignore them.
+    /// Where the keys leave room for fewer, those are taken
     #[arg(long, value_name = "Q")]
     sample: Option<String>,
 
@@ -63,6 +65,10 @@ pub(crate) struct BuildArgs {
     /// Seed of the hashes, of generated keys and of the sample
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+
+    /// Threads that build ribbon, grafite and bucketing over many keys; other families take one. The bytes do not depend on it
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: u16,
 
     #[command(flatten)]
     secret: SecretArgs,
@@ -83,6 +89,8 @@ struct Built {
     sealed: Sealed,
     key_type: KeyType,
     spec: String,
+    /// What is to be said of a sample that is smaller than was asked for.
+    sample: Option<String>,
     /// The candidates that `auto` chose among.
     design: Option<String>,
     rate_bounds: [f64; 3],
@@ -137,14 +145,15 @@ fn completed<K: DesignKey + ?Sized>(
     key_type: KeyType,
     secret: Option<Secret>,
 ) -> BuildPlan<K> {
-    plan.with_seed(args.seed).with_key_type(key_type).with_secret(secret)
+    let threads = NonZeroUsize::new(usize::from(args.threads)).unwrap_or(NonZeroUsize::MIN);
+    plan.with_seed(args.seed).with_key_type(key_type).with_secret(secret).with_threads(threads)
 }
 
 fn build(args: &BuildArgs, budget: Budget, secret: Option<Secret>, keys: TypedKeys) -> CoreResult<Built> {
     let key_type = keys.key_type;
-    let (keys, queries) = sample_queries(args, keys)?;
+    let (keys, queries, sample) = sample_queries(args, keys)?;
     let _progress = Progress::spinner(format!("building {} over {} keys", args.filter, counted(keys.len())));
-    match &keys {
+    let built = match &keys {
         Keys::U64(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(integer_sample(&queries)));
             let plan = completed(args, plan, key_type, secret);
@@ -155,7 +164,8 @@ fn build(args: &BuildArgs, budget: Budget, secret: Option<Secret>, keys: TypedKe
             let plan = completed(args, plan, key_type, secret);
             seal(args, &*lacuna_families::spec::<[u8]>(&args.filter)?, keys, plan)
         }
-    }
+    }?;
+    Ok(Built { sample, ..built })
 }
 
 fn seal<K: DesignKey + ?Sized>(
@@ -175,6 +185,7 @@ fn seal<K: DesignKey + ?Sized>(
         sealed,
         key_type: plan.key_type(),
         spec: spec.name(),
+        sample: None,
         design: design.map(|design| design_table(&design, args.measure)).transpose()?,
         rate_bounds: SHOWN_LENGTHS.map(|length| filter.rate_bound(length)),
         warning: warning(args, keys, &plan),
@@ -214,19 +225,31 @@ fn design_table<K: DesignKey + ?Sized>(
     Ok(table)
 }
 
-/// The keys as they were, and the sample drawn between them, if one is asked for.
-fn sample_queries(args: &BuildArgs, keys: TypedKeys) -> CoreResult<(Keys, Queries)> {
-    let Some(text) = &args.sample else { return Ok((keys.keys, Queries::U64(Vec::new()))) };
+/// The keys as they were, the sample drawn between them, if one is asked for, and what is to be said of it.
+fn sample_queries(args: &BuildArgs, keys: TypedKeys) -> CoreResult<(Keys, Queries, Option<String>)> {
+    let Some(text) = &args.sample else { return Ok((keys.keys, Queries::U64(Vec::new()), None)) };
     let input = QueryInput::parse(text)?;
-    if let QueryInput::Drawn(source) = &input
-        && (source.kept != Kept::All || source.want != Want::Empty)
-    {
+    let QueryInput::Drawn(source) = &input else {
+        let workload = input.workload(keys, args.seed)?;
+        return Ok((workload.inserted, workload.queries, None));
+    };
+    if source.kept != Kept::All || source.want != Want::Empty {
         return Err(Error::invalid_input(format!(
             "the sample `{text}` is not of empty queries between all keys; give points, uniform, correlated, split or a file"
         )));
     }
-    let workload = input.workload(keys, args.seed)?;
-    Ok((workload.inserted, workload.queries))
+    let workload = source.workload_of_found(keys.keys, args.seed)?;
+    let shortage = shortage(source.count, workload.queries.len());
+    Ok((workload.inserted, workload.queries, shortage))
+}
+
+/// What is to be said where fewer queries were `found` than were `asked` for.
+fn shortage(asked: usize, found: usize) -> Option<String> {
+    let used = if found == 0 { "the filter is built as without a sample" } else { "they are the sample" };
+    (found < asked).then(|| {
+        let (found, asked) = (counted(found), counted(asked));
+        format!("only {found} of {asked} empty queries were found between these keys; {used}")
+    })
 }
 
 fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()> {
@@ -255,6 +278,7 @@ fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()>
         .ok()
         .and_then(|(envelope, _)| cut_trie(envelope.key_space, built.sealed.clone().into_bytes()));
     pairs.extend(cut.map(|cut| ("trie", cut.to_owned())));
+    pairs.extend(built.sample.clone().map(|sample| ("sample", sample)));
     pairs.extend(built.warning.clone().map(|warning| ("warning", warning)));
     out.pairs(&pairs)?;
     if let Some(design) = &built.design {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 /// Print completions for a shell
 ///
-/// They need a build with the feature `terminal`: `cargo build --release -p lacuna-cli --features terminal`.
+/// A build with `--no-default-features` has none, unless it names the feature `terminal`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  lacuna completions bash > ~/.local/share/bash-completion/completions/lacuna"
@@ -19,7 +19,7 @@ pub(crate) struct CompletionsArgs {
 
 /// Print the manual page, or write those of all commands
 ///
-/// They need a build with the feature `terminal`: `cargo build --release -p lacuna-cli --features terminal`.
+/// A build with `--no-default-features` has none, unless it names the feature `terminal`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  lacuna man | man -l -\n  lacuna man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {

@@ -1,4 +1,4 @@
-//! `lacuna proxy`: a relay before PostgreSQL that caches, or says what a cache would spare.
+//! `lacuna proxy`: a relay before PostgreSQL that caches, or says what a cache would spare; before MySQL and MariaDB it says so alone.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,6 +22,8 @@ Examples:
       --register public.orders.customer --writes rights --writers app \\
       --account postgres://lacuna@127.0.0.1:5432/shop \\
       --metrics 127.0.0.1:9600
+  lacuna proxy --upstream mysql://127.0.0.1:3306 \\
+      --listen 127.0.0.1:6306 --report-every 60
   lacuna proxy --config proxy.toml
   lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
   lacuna proxy init --guard --register public.orders.customer \\
@@ -35,12 +37,13 @@ does now.
 
 Clients keep their users, passwords and databases, and connect to the
 proxy instead of the database. What is cached, what never, and which
-rights a cache needs: docs/guide/postgres-proxy.md.
+rights a cache needs: docs/guide/postgres-proxy.md. Before MySQL and
+MariaDB the proxy relays and suggests columns; it caches nothing there.
 
 Needs a binary that was built with the proxy, in the checkout by
   cargo build --release -p lacuna-cli --features proxy";
 
-/// Relay PostgreSQL's protocol byte for byte, cache range reads, and suggest which columns to cache
+/// Relay PostgreSQL's or MySQL's protocol byte for byte, suggest which columns to cache, and cache range reads of PostgreSQL
 ///
 /// Runs until SIGTERM or Ctrl-C, then lets transactions end, and prints what a cache of each column would have spared.
 #[derive(Debug, Args)]
@@ -52,7 +55,8 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "FILE", exclusive = true)]
     pub(crate) config: Option<PathBuf>,
     /// The database: postgres://HOST:PORT, with `?sslmode=disable|prefer|require|verify-full` and `sslrootcert=FILE`; or its Unix
-    /// socket: `postgres:///?host=/FOLDER&port=PORT`
+    /// socket: `postgres:///?host=/FOLDER&port=PORT`; or several hosts, a server and its standbys: postgres://HOST:PORT,HOST:PORT. Or
+    /// MySQL or MariaDB, without TLS and cache: mysql://HOST:PORT
     #[arg(long, value_name = "URL", required_unless_present = "config")]
     pub(crate) upstream: Option<String>,
     /// Where to listen; port 0 for any free port
@@ -102,7 +106,8 @@ pub(crate) struct ProxyArgs {
     /// Roles that may write registered tables, because they connect through this proxy only, with commas between
     #[arg(long, value_name = "ROLES", value_delimiter = ',', requires = "cache")]
     pub(crate) writers: Vec<String>,
-    /// The proxy's own login, which reads the catalogue and holds a lease: postgres://USER:PASSWORD@HOST:PORT/DATABASE
+    /// The proxy's own login, which reads the catalogue and holds a lease: postgres://USER:PASSWORD@HOST:PORT/DATABASE; with several
+    /// hosts in --upstream the same ones in the same order, of which it finds the one that takes writes
     #[arg(long, value_name = "URL", requires = "cache")]
     pub(crate) account: Option<String>,
     /// Most memory for replies

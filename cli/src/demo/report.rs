@@ -39,6 +39,7 @@ pub(super) fn print(
         "Filters: {filter}, {} bytes in all, {bits_per_row:.1} bits a row.",
         with_commas(filter_bytes)
     ))?;
+    out.line(&about_ribbon(filter))?;
     out.line(&sentence(&none.empty, &lacuna.empty))?;
     out.finish()
 }
@@ -65,6 +66,14 @@ fn table(
         ))?;
     }
     out.line("")
+}
+
+/// What `ribbon` is, and how to get it where another filter was shown.
+fn about_ribbon(filter: &str) -> String {
+    let option = if filter.starts_with("ribbon") { "" } else { " (`--filter ribbon@14`)" };
+    format!(
+        "`ribbon`{option} stores where in its block of the key space the one key is, and not which blocks hold keys."
+    )
 }
 
 /// The sentence that sums up the table.
@@ -113,6 +122,12 @@ mod tests {
         );
         assert!(sentence(&scans(16_000), &scans(0)).contains("none with Lacuna"));
         assert!(sentence(&scans(0), &scans(0)).contains("the cache held it all"));
+    }
+
+    #[test]
+    fn ribbon_is_explained_and_offered_beside_other_filters() {
+        assert!(about_ribbon("grafite@14").starts_with("`ribbon` (`--filter ribbon@14`) stores where"));
+        assert!(about_ribbon("ribbon@12").starts_with("`ribbon` stores where"));
     }
 
     #[test]

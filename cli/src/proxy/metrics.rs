@@ -70,11 +70,12 @@ fn of_sessions(counts: Counts) -> [Metric; 5] {
     ]
 }
 
-fn of_cache(counts: &CacheCounts) -> [Metric; 14] {
+fn of_cache(counts: &CacheCounts) -> [Metric; 16] {
     let CacheCounts { hits, misses, filled, writes, dropped, logged, doubts, questions, .. } = *counts;
     let of_log = "Transactions in the log of the database that touched registered columns.";
+    let of_list = "Columns that were taken off the list of registered ones while it ran.";
     let auto = counts.auto.as_ref();
-    let added = auto.map_or(0, |auto| auto.registered.len());
+    let added = auto.map_or(0, |auto| auto.added);
     let refused = auto.map_or(0, |auto| auto.refused.len());
     [
         ("cache_hits_total", "counter", "Statements that were answered from the cache.", hits),
@@ -88,7 +89,9 @@ fn of_cache(counts: &CacheCounts) -> [Metric; 14] {
         ("cache_entries", "gauge", "Replies that are kept.", counts.entries as u64),
         ("cache_bytes", "gauge", "Bytes that they take, nearly.", counts.bytes as u64),
         ("cache_tables", "gauge", "Registered tables.", counts.tables as u64),
-        ("cache_columns_added_total", "counter", "Columns that were registered while it ran.", added as u64),
+        ("cache_columns", "gauge", "Registered columns.", counts.columns as u64),
+        ("cache_columns_removed_total", "counter", of_list, counts.unregistered),
+        ("cache_columns_added_total", "counter", "Columns that were registered while it ran.", added),
         (
             "cache_columns_refused",
             "gauge",

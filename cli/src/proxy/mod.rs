@@ -109,7 +109,7 @@ async fn serve(args: &ProxyArgs, file: Option<&Path>) -> Result<()> {
     let is_superseded = tokio::select! {
         () = &mut stop => false,
         () = report(args.report_every, suggestions.as_deref(), &proxy) => false,
-        () = reload(reloads, &proxy, file) => false,
+        () = reload(reloads, &proxy, registered(args)?, file) => false,
         () = proxy.superseded() => true,
     };
     let (counts, cached) = (proxy.counts(), proxy.cache_counts());
@@ -193,29 +193,33 @@ fn registered(args: &ProxyArgs) -> Result<Registered> {
     if args.register.is_empty() { Ok(Registered::default()) } else { args.register.join(",").parse() }
 }
 
-/// Reads files anew at each signal; never returns.
-async fn reload(mut signals: Signal, proxy: &Proxy, file: Option<&Path>) {
+/// Reads files anew at each signal; never returns. `named` are the columns that the file has named at the start.
+async fn reload(mut signals: Signal, proxy: &Proxy, mut named: Registered, file: Option<&Path>) {
+    let file = file.filter(|_| proxy.cache_counts().is_some());
     while signals.recv().await.is_some() {
         match proxy.reload() {
             Ok(()) => say("certificate and logins were read anew, for clients that come from now on"),
             Err(why) => say(&format!("what was read before stays: {why}")),
         }
-        if let Some(Err(why)) = register_of(file, proxy).await {
-            say(&format!("no column was registered: {why}"));
+        let Some(file) = file else { continue };
+        if let Err(why) = columns_of(file, proxy, &mut named).await {
+            say(&format!("the list of registered columns stays as it was: {why}"));
         }
     }
     std::future::pending::<()>().await;
 }
 
-/// Registers the columns that a file names by now, if the proxy has a cache and its arguments are from a file.
-async fn register_of(file: Option<&Path>, proxy: &Proxy) -> Option<Result<()>> {
-    let file = file.filter(|_| proxy.cache_counts().is_some())?;
-    Some(register(file, proxy).await)
-}
-
-async fn register(file: &Path, proxy: &Proxy) -> Result<()> {
+/// Registers the columns that a file names by now, and takes those off the list that it named before: others have registered
+/// themselves.
+async fn columns_of(file: &Path, proxy: &Proxy, named: &mut Registered) -> Result<()> {
     let columns = registered(&of_file(file)?)?;
-    for (column, result) in proxy.register(&columns).await? {
+    for (column, was_registered) in proxy.unregister(&named.without(&columns)).await? {
+        if was_registered {
+            say(&format!("{column} is not registered any more"));
+        }
+    }
+    *named = columns;
+    for (column, result) in proxy.register(named).await? {
         match result {
             Ok(true) => say(&format!("{column} is registered from now on")),
             Ok(false) => {}

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::Folder;
 
 /// The fields of a row, in order.
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 24] = [
     "filter",
     "spec",
     "keys",
@@ -15,6 +15,8 @@ const FIELDS: [&str; 18] = [
     "bits_per_key_asked",
     "bits_per_key",
     "build_ns_per_key",
+    "build_ns_per_key_low",
+    "build_ns_per_key_high",
     "queries",
     "query_count",
     "empty_count",
@@ -22,7 +24,11 @@ const FIELDS: [&str; 18] = [
     "predicted_fpr",
     "false_negatives",
     "ns_per_query",
+    "ns_per_query_low",
+    "ns_per_query_high",
     "ns_per_query_batched",
+    "ns_per_query_batched_low",
+    "ns_per_query_batched_high",
     "memory_floor_ns",
     "seed",
     "note",

@@ -6,6 +6,8 @@ mod answers;
 mod bad_input;
 mod bench;
 mod browser;
+#[cfg(all(feature = "cache", feature = "proxy"))]
+mod contrib;
 mod demo;
 #[cfg(feature = "cache")]
 mod dendrite;

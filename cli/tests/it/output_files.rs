@@ -16,6 +16,25 @@ fn same_command_writes_the_same_bytes() {
     assert_eq!(fs::read(folder.path("one")).unwrap(), fs::read(folder.path("two")).unwrap());
 }
 
+/// With as many keys as two threads take, and by more threads than that.
+#[test]
+fn the_number_of_threads_does_not_decide_the_bytes() {
+    let folder = Folder::new();
+    for filter in ["ribbon", "grafite", "bucketing", "auto", "bloom"] {
+        let build = format!("build --keys uniform:70k --filter {filter} --bits-per-key 14");
+        folder.lacuna(&format!("{build} --out one")).done();
+        for threads in [1, 2, 9] {
+            folder.lacuna(&format!("{build} --threads {threads} --out several")).done();
+            let same = fs::read(folder.path("one")).unwrap() == fs::read(folder.path("several")).unwrap();
+            assert!(same, "{filter} by {threads} threads");
+        }
+    }
+    folder
+        .lacuna("build --keys uniform:9 --filter ribbon --bits-per-key 14 --threads 0 --out none")
+        .sentence(2);
+    assert_eq!(folder.names(), ["one", "several"]);
+}
+
 #[test]
 fn an_old_file_is_replaced_only_by_a_whole_one() {
     let folder = Folder::new();

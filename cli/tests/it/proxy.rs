@@ -23,7 +23,12 @@ fn statements_are_explained() {
 fn arguments_that_do_not_go_together_are_refused() {
     let folder = Folder::new();
     let wrong = [
-        ("proxy --upstream mysql://a", "give postgres://HOST:PORT"),
+        ("proxy --upstream redis://a", "give postgres://HOST:PORT or mysql://HOST:PORT"),
+        ("proxy --upstream mysql://a/?sslmode=require", "are not encrypted yet"),
+        (
+            "proxy --upstream mysql://127.0.0.1:1 --cache memory --register test.t.a --writes rights --account mysql://a",
+            "relays and suggests columns, and has no cache yet",
+        ),
         ("proxy", "--upstream <URL>; or give --config FILE"),
         ("proxy --upstream postgres://a?sslmode=verify-full", "needs the file of an authority"),
         ("proxy --upstream postgres://a --certificate a.pem --key a.key", "cannot be read"),
@@ -34,6 +39,14 @@ fn arguments_that_do_not_go_together_are_refused() {
         (
             "proxy --upstream postgres://a --cache memory --register a.b.c --writes rights --account ftp://a",
             "is not a database URL",
+        ),
+        (
+            "proxy --upstream postgres://a,b/?target_session_attrs=read-write",
+            "needs several hosts and a cache",
+        ),
+        (
+            "proxy --upstream postgres://a,b --cache memory --register a.b.c --writes rights --account postgres://a",
+            "--upstream names 2 hosts, and --account 1",
         ),
     ];
     for (line, expected) in wrong {
@@ -157,7 +170,7 @@ fn every_option_comes_from_a_file_and_monitoring_is_answered() {
 }
 
 #[test]
-fn columns_that_a_file_names_later_are_registered_at_a_signal() {
+fn columns_are_those_that_a_file_names_at_a_signal() {
     let Some(postgres) = Postgres::start() else { return };
     takes_sessions(&postgres, "CREATE TABLE t (a INT, b INT, c FLOAT); INSERT INTO t VALUES (1, 2, 3)");
     let folder = tempfile::tempdir().unwrap();
@@ -186,9 +199,32 @@ fn columns_that_a_file_names_later_are_registered_at_a_signal() {
     std::fs::write(&file, "listen = 1").unwrap();
     served.listening.signal("-HUP");
     served.listening.after("certificate and logins were read anew");
-    let why = served.listening.after("no column was registered: ");
+    let why = served.listening.after("the list of registered columns stays as it was: ");
     assert!(why.contains("proxy.toml"), "{why}");
-    served.stop();
+    // What it names no more is taken off the list.
+    set("\"public.t.b\"");
+    served.listening.signal("-HUP");
+    served.listening.after("certificate and logins were read anew");
+    assert_eq!(served.listening.after("public.t.a "), "is not registered any more");
+    served.opens();
+    let hits = || served.counter("cache_hits");
+    let before = hits();
+    served.psql(&["SELECT * FROM t WHERE a = 1"; 4]);
+    assert_eq!(hits(), before, "it is relayed");
+    eventually("a read by the other column is hit", || {
+        served.psql(&["SELECT * FROM t WHERE b = 2"]);
+        hits() > before
+    });
+    let metrics = served.get("/metrics");
+    for line in ["tables 1", "columns 1", "columns_removed_total 1"] {
+        assert!(metrics.contains(&format!("\nlacuna_proxy_cache_{line}\n")), "{line}: {metrics}");
+    }
+    eventually("the page shows the other column alone", || {
+        let columns = &served.status()["cache"]["columns"];
+        columns.as_array().is_some_and(|all| all.len() == 1) && columns[0]["column"] == "public.t.b"
+    });
+    let report = served.stop();
+    assert!(report.contains("1 columns were taken off the list\n"), "{report}");
 }
 
 /// A shadow answers nothing: the counters say what it would have answered.

@@ -152,6 +152,28 @@ fn another_seed_gives_other_generated_keys() {
 }
 
 #[test]
+fn a_sample_between_dense_keys_is_what_is_found() {
+    let folder = Folder::new();
+    folder.write_integers("dense.u64", &(0..1_000).collect::<Vec<u64>>());
+    let families = lacuna_families::FAMILIES.iter().map(|family| family.kind.name());
+    for family in families.chain(["auto", "auto:robust"]) {
+        let build = format!("build --keys dense.u64 --filter {family} --bits-per-key 40 --out");
+        folder.lacuna(&format!("{build} plain")).done();
+        let report = folder.lacuna(&format!("{build} sampled --sample points:10")).done();
+        let said = "only 0 of 10 empty queries were found between these keys; the filter is built as without a sample";
+        assert!(report.contains(said), "{family}: {report}");
+        let bytes = |name| std::fs::read(folder.path(name)).unwrap();
+        assert!(bytes("plain") == bytes("sampled"), "{family} without queries is another filter");
+        folder.lacuna("verify sampled --keys dense.u64").done();
+    }
+    folder.write_integers("gaps.u64", &(0..100_000u64).filter(|key| key % 5_000 != 0).collect::<Vec<u64>>());
+    let build = "build --keys gaps.u64 --filter bloom --bits-per-key 14 --sample points:1k --out f";
+    let report = folder.lacuna(build).done();
+    assert!(report.contains("of 1,000 empty queries were found between these keys; they are"), "{report}");
+    assert!(!report.contains("only 0 of"), "{report}");
+}
+
+#[test]
 fn a_sample_keeps_every_key() {
     let folder = Folder::new();
     folder.write("words.txt", "apple\nbanana\ncherry\n");

@@ -25,6 +25,7 @@ fn plan(spec: *const std::ffi::c_char) -> Plan {
         key_type: KeyType::Unknown.into(),
         sample: ptr::null(),
         secret: ptr::null(),
+        threads: 0,
     }
 }
 
@@ -74,6 +75,21 @@ fn integers_are_built_as_in_rust() {
         });
         let (spec, plan) = (lacuna::spec::<u64>(spec).unwrap(), rust_plan(CoreKeyType::U64));
         assert_eq!(bytes, rust(&keys, &*spec, &plan), "{}", spec.name());
+    }
+}
+
+/// As many keys as two threads take, by more than that.
+#[test]
+fn the_number_of_threads_does_not_decide_the_bytes() {
+    let keys: Vec<u64> = (0..70_000).map(|key: u64| key.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+    for spec in [c"ribbon", c"grafite", c"bucketing"] {
+        let of = |threads| {
+            let plan = Plan { threads, ..plan(spec.as_ptr()) };
+            // SAFETY: keys, text and plan live until the call returns.
+            built(|filter| unsafe { lacuna_build_u64(keys.as_ptr(), keys.len(), &plan, filter) }).0
+        };
+        let one = of(0);
+        assert!([1, 2, u32::MAX].into_iter().all(|threads| of(threads) == one), "{spec:?}");
     }
 }
 

@@ -101,6 +101,7 @@ fn unaligned_pointers_are_errors_and_doubts() {
         key_type: KeyType::Unknown.into(),
         sample,
         secret: ptr::null(),
+        threads: 0,
     };
     let plans = [of(ptr::null()), of(ptr::null())];
     let with_sample = of(ptr::without_provenance(1));

@@ -25,6 +25,7 @@ fn plan(spec: &CStr, secret: *const Secret) -> Plan {
         key_type: KeyType::Unknown.into(),
         sample: ptr::null(),
         secret,
+        threads: 0,
     }
 }
 

@@ -74,7 +74,7 @@ static void ask_strings(const LacunaFilter *filter, bool is_surf) {
 
 int main(void) {
   static const char *const SPECS[] = {"surf", "grafite", "ribbon", "bucketing", "bloom", "blocked_bloom", "prefix_bloom:bits=44",
-                                      "rencoder", "proteus", "snarf", "cuckoo"};
+                                      "rencoder", "proteus", "multi_prefix_bloom", "place_trie", "snarf", "cuckoo"};
   static uint64_t keys[KEYS];
   static uint8_t bytes[KEYS][8];
   static LacunaBytes strings[KEYS];

@@ -15,8 +15,8 @@ enum kind { UNSIGNED, SIGNED, FLOATS, STRINGS, KINDS };
 static const uint64_t DOMAIN = UINT64_C(1) << 40;
 
 static const char *const SPECS[] = {NULL, "grafite", "ribbon", "bucketing", "bloom", "blocked_bloom", "prefix_bloom:bits=44",
-                                    "rencoder", "rencoder:ss", "surf", "surf:real=4", "surf:cut", "proteus", "snarf",
-                                    "cuckoo", "auto", "ribbon:secret", "grafite:secret"};
+                                    "rencoder", "rencoder:ss", "surf", "surf:real=4", "surf:cut", "proteus",
+                                    "multi_prefix_bloom", "snarf", "cuckoo", "auto", "ribbon:secret", "grafite:secret"};
 
 struct program {
   enum kind kind;

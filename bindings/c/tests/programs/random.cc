@@ -159,7 +159,8 @@ class Program {
 
   lacuna::Plan draw_plan() {
     static const char* const specs[] = {"", "grafite", "ribbon", "bucketing", "bloom", "rencoder", "surf", "surf:hash=4,real=4",
-                                        "surf:cut", "proteus", "snarf", "cuckoo", "prefix_bloom", "auto", "auto:robust"};
+                                        "surf:cut", "proteus", "multi_prefix_bloom", "snarf", "cuckoo",
+                                        "prefix_bloom", "auto", "auto:robust"};
     auto plan = random_below(4) == 0 ? lacuna::Plan::for_rate(0.01, 8) : lacuna::Plan::bits(8.0 + double(random_below(30)));
     for (auto queries = random_below(30); queries > 0; --queries) {
       auto lo = draw_near(), hi = draw_near();

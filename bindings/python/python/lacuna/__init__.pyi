@@ -48,6 +48,7 @@ class Filter:
         range_len: int | None = None,
         seed: int = 1,
         secret: bytes | bytearray | None = None,
+        threads: int = 1,
         progress: Callable[[str, float], object] | None = None,
     ) -> Filter: ...
     @staticmethod
