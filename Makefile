@@ -2,6 +2,7 @@
 # demo-proxy   a proxy with its cache before PostgreSQL: direct, relayed and cached side by side
 # test   everything that must hold; what continuous integration runs
 # install-c   the libraries for C and C++ into PREFIX
+# package-cassandra   the plug-in's jar, and its checksum
 # book   the documentation as a web site
 # All but demo-proxy, which takes an installed PostgreSQL, do their own set-up on a machine with a Rust toolchain.
 
@@ -25,7 +26,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo demo-proxy test test-cassandra test-supply test-build test-features test-rocksdb test-compiled test-programs test-bindings install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
+.PHONY: demo demo-proxy test test-cassandra test-supply test-build test-features test-rocksdb test-compiled test-programs test-bindings install-c package-c package-cassandra python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -94,6 +95,10 @@ install-c:
 package-c:
 	@bindings/c/package "$(TARGET)"
 
+# The plug-in for Cassandra, for machines of this kind, and its checksum, in the target folder.
+package-cassandra:
+	@nodes/cassandra/package "$(TARGET)"
+
 # The wheel for Python, in $(TARGET)/wheels.
 python:
 	.ci/python wheel
@@ -119,9 +124,13 @@ test-long:
 	$(STAGE) "oldest compilers" .ci/oldest
 	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --tests
+	$(STAGE) "a batch beside iterators" $(WITH_ROCKSDB) $(CARGO) test --release --locked -p lacuna-rocksdb --test it -- \
+		--nocapture a_batch_is_faster_than_iterators
 	$(STAGE) "PostgreSQL 18" env LACUNA_LONG=0 LACUNA_POSTGRES=$$(.ci/postgres-18) \
 		$(CARGO) test --profile checked --locked -p lacuna-proxy --test it -- $(NOT_ON_18)
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
+	$(STAGE) "cassandra under faults" .ci/cassandra -DforkCount=1 -Dtest=HistoryFaultsTest -Dlacuna.checks=200000
+	$(STAGE) "cassandra, twelve nodes" .ci/cassandra -DforkCount=1 -Dtest=WorldTest -Dlacuna.world=12 -Dlacuna.checks=20000
 	$(STAGE) "cassandra beside stock" .ci/cassandra -Dtest=BesideStockTest -Dlacuna.beside_stock=true -Dlacuna.operations=100000
 	$(STAGE) "cassandra 5.0.0" .ci/cassandra -Dcassandra.version=5.0.0 -Dtest='ControlsTest,ExchangeTest'
 	$(MAKE) fuzz
@@ -144,7 +153,7 @@ paper:
 bars:
 	$(LAB) bars $(ARGS)
 
-# The range cache over real servers; half an hour. CACHE_ARGS="--only hit,beta --seconds 10" for less.
+# The range cache over real servers; about 40 minutes. CACHE_ARGS="--only hit,beta --seconds 10" for less.
 bars-cache: FEATURES = --features cache
 bars-cache: servers
 	$(LAB) cache-bars --out docs/results/cache $(CACHE_ARGS)
