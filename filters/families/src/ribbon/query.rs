@@ -82,7 +82,7 @@ impl PartView {
     }
 
     /// The window of `block`; `None` if it is in no layer. The threshold is a branch on what was loaded: without it a question would
-    /// load the windows of two layers (`docs/design/ribbon.md`, "Alternatives").
+    /// load the windows of two layers (design page of `ribbon`, "Alternatives").
     #[inline(always)]
     fn window(&self, body: &[u8], block: u64) -> Option<Window> {
         let first = BlockHash::new(self.hasher, block);
