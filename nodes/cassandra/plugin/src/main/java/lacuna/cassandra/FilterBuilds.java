@@ -1,13 +1,19 @@
 package lacuna.cassandra;
 
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.db.memtable.Memtable;
+import org.apache.cassandra.io.sstable.Descriptor;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,6 +75,9 @@ final class FilterBuilds
     /** The last of the table's builds: they come one after the other, those of other tables beside them. */
     private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
     private final AtomicBoolean isLookedAt = new AtomicBoolean();
+    /** SSTables that were rewritten, until Cassandra has let go of them: a build that begins before reads them, too. */
+    private final Set<Descriptor> rewritten = ConcurrentHashMap.newKeySet();
+    private volatile boolean isRewritten;
     private final AtomicBoolean isGrowing = new AtomicBoolean();
     /** Whether a file waits for the builds before it. */
     private final AtomicBoolean isSaving = new AtomicBoolean();
@@ -171,10 +180,25 @@ final class FilterBuilds
             later(this::refill);
     }
 
-    /** SSTables were rewritten: perhaps much was purged. */
-    void afterCompaction()
+    /** SSTables were rewritten: perhaps much was purged. Cassandra tells of it before it lets go of them. */
+    void afterCompaction(Collection<SSTableReader> removed)
     {
-        if (filter.isUsed() && isLookedAt.compareAndSet(false, true))
+        if (!filter.isUsed())
+            return;
+        removed.forEach(sstable -> rewritten.add(sstable.descriptor));
+        isRewritten = true;
+    }
+
+    private void lookAtRewritten()
+    {
+        if (!isRewritten)
+            return;
+        isRewritten = false;
+        Set<Descriptor> compacting = filter.table.getTracker().getCompacting().stream().map(sstable -> sstable.descriptor).collect(Collectors.toSet());
+        rewritten.removeIf(sstable -> !compacting.contains(sstable));
+        if (!rewritten.isEmpty())
+            isRewritten = true;
+        else if (isLookedAt.compareAndSet(false, true))
             later(() ->
             {
                 isLookedAt.set(false);
@@ -186,6 +210,7 @@ final class FilterBuilds
     /** Called about every second. */
     void lookAfter()
     {
+        lookAtRewritten();
         growIfNeeded();
         if (first == FirstBuild.FAILED && failures.isDue(Exchange.now()))
             later(this::build);
@@ -272,14 +297,16 @@ final class FilterBuilds
         try
         {
             Waits.current().beforeBuild();
-            FilterFill.withAll(filter, isRebuild, contents);
+            long read = FilterFill.withAllBut(List.of(), filter, isRebuild, contents);
             Waits.current().afterBuild();
             if (!filter.finish(finish))
                 return false;
             failures.end();
-            // At least, of a filter that was given up: so the next try waits until a quarter of the partitions have gone.
+            // At least, of a filter that was given up: so the next try waits until a quarter of the partitions have gone. Those that were
+            // purged while they were read have names, too.
             long names = filter.number(null, filter.isUnknown(null) ? GIVEN_UP_AT : KEYS);
-            namesPerPartition = Math.max(1.0 / filter.sample(), (double) names / Math.max(1, partitions()));
+            long partitions = Math.max(partitions(), read + inMemory());
+            namesPerPartition = Math.max(1.0 / filter.sample(), (double) names / Math.max(1, partitions));
             return true;
         }
         catch (Throwable unreadable)
@@ -298,6 +325,29 @@ final class FilterBuilds
             LOGGER.warn("Lacuna: the node filter of {}.{} cannot be built; {}", filter.table.getKeyspaceName(), filter.table.getTableName(),
                         first == FirstBuild.DONE ? "the one that it has goes on to serve" : "no read that concerns this node is skipped until a build succeeds",
                         failure);
+    }
+
+    /**
+     * A scrub has left out tombstones that it could not read, or SSTables with tombstones are gone: rows may be back that this filter knows to be
+     * dead. They are in any SSTable, so all are read again, which makes their names live. Once this returns, every node that relies on this one
+     * knows them.
+     */
+    void afterLoss(Collection<SSTableReader> removed)
+    {
+        if (!filter.isUsed())
+            return;
+        try
+        {
+            contents.forgetDead();
+            FilterFill.withAllBut(removed, filter, 0, contents);
+        }
+        catch (Throwable unreadable)
+        {
+            if (filter.isUsed())
+                Exchange.fail("rewritten SSTable", unreadable);
+        }
+        if (filter.mode == Mode.SAFE)
+            Acknowledgements.await(News.ANYTHING);
     }
 
     /**
@@ -334,7 +384,12 @@ final class FilterBuilds
     /** About how many partitions there are, those in several SSTables counted once. */
     private long partitions()
     {
-        long count = onDisk();
+        return onDisk() + inMemory();
+    }
+
+    private long inMemory()
+    {
+        long count = 0;
         for (Memtable memtable : filter.table.getTracker().getView().getAllMemtables())
             count += memtable.partitionCount();
         return count;
@@ -342,6 +397,6 @@ final class FilterBuilds
 
     private long onDisk()
     {
-        return Math.max(0, SSTableReader.getApproximateKeyCount(filter.table.getLiveSSTables()));
+        return FilterFill.partitions(filter.table.getLiveSSTables());
     }
 }

@@ -124,6 +124,14 @@ final class FilterContents
         count = sstables.size();
     }
 
+    /** What was dead may be back, in any SSTable. */
+    void forgetDead()
+    {
+        restored.clear();
+        keepsDead = false;
+        changes.incrementAndGet();
+    }
+
     /** Whether the build has left alone what is known to be dead. */
     boolean keepsDead()
     {

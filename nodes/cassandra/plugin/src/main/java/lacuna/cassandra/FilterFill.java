@@ -2,8 +2,12 @@ package lacuna.cassandra;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+
+import com.google.common.base.Function;
+import com.google.common.collect.Iterables;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.lifecycle.SSTableSet;
@@ -24,19 +28,26 @@ final class FilterFill
     /**
      * With everything that was written before the filter took writes. Such a write may be under way, in no memtable yet, and where there is
      * nothing in the memtables a flush waits for none; so they are waited for here, and then memtables are flushed.
+     *
+     * @param replaced what is not read, since it may be gone before the caller lets others go on
+     * @return about how many partitions were read, those in several SSTables counted once
      */
-    static void withAll(TableFilter filter, long isRebuild, FilterContents contents) throws IOException
+    static long withAllBut(Collection<SSTableReader> replaced, TableFilter filter, long isRebuild, FilterContents contents) throws IOException
     {
         ColumnFamilyStore table = filter.table;
         Prover.awaitWritesUnderWay();
         table.forceBlockingFlush(ColumnFamilyStore.FlushReason.INDEX_BUILD_STARTED);
-        try (ColumnFamilyStore.RefViewFragment view = table.selectAndReference(View.selectFunction(SSTableSet.CANONICAL)))
+        Function<View, Iterable<SSTableReader>> canonical = View.selectFunction(SSTableSet.CANONICAL);
+        try (ColumnFamilyStore.RefViewFragment view =
+                 table.selectAndReference(all -> Iterables.filter(canonical.apply(all), sstable -> !replaced.contains(sstable))))
         {
             if (isRebuild == 0)
                 contents.begin(view.sstables);
             // What is compacted meanwhile stays on disk until it is read. Compactions take small ones first.
             List<SSTableReader> all = new ArrayList<>(view.sstables);
             all.sort(Comparator.comparingLong(SSTableReader::onDiskLength));
+            // Files may go as soon as they are read.
+            long partitions = partitions(all);
             int read = 0;
             for (SSTableReader sstable : all)
             {
@@ -46,7 +57,14 @@ final class FilterFill
                 view.refs.release(sstable);
                 contents.read(++read);
             }
+            return partitions;
         }
+    }
+
+    /** About how many partitions SSTables have, those in several counted once. */
+    static long partitions(Collection<SSTableReader> sstables)
+    {
+        return Math.max(0, SSTableReader.getApproximateKeyCount(sstables));
     }
 
     static void with(TableFilter filter, SSTableReader sstable, long isRebuild, Pace pace) throws IOException

@@ -23,6 +23,9 @@ final class SSTableWatch implements INotificationConsumer
         EnumSet.of(OperationType.COMPACTION, OperationType.MAJOR_COMPACTION, OperationType.TOMBSTONE_COMPACTION,
                    OperationType.ANTICOMPACTION);
 
+    /** A scrub leaves out what it cannot read. SSTables of a disk that failed go without a name for it. */
+    private static final Set<OperationType> MAY_LOSE = EnumSet.of(OperationType.SCRUB, OperationType.UNKNOWN);
+
     private final TableGuard guard;
     /** Whether SSTables of before a truncation are still there. */
     private volatile boolean isTruncated;
@@ -103,8 +106,13 @@ final class SSTableWatch implements INotificationConsumer
         if (isTruncated)
             guard.filter.builds.rebuild();
         else
-            guard.filter.builds.afterCompaction();
+        {
+            if (MAY_LOSE.contains(notice.compactionType) && notice.removed.stream().anyMatch(SSTableReader::mayHaveTombstones))
+                guard.filter.builds.afterLoss(notice.removed);
+            guard.filter.builds.afterCompaction(notice.removed);
+        }
         isTruncated = false;
+        Waits.current().afterRewriting();
     }
 
     private void know(SSTableReader sstable)

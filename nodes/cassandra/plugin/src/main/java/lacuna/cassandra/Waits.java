@@ -96,6 +96,9 @@ class Waits
     /** Called when a build has read everything. */
     void afterBuild() {}
 
+    /** Called when Cassandra has told of rewritten SSTables, and holds those that they replace. */
+    void afterRewriting() {}
+
     /** Called before a filter is written to its file. */
     void beforeSave() {}
 }

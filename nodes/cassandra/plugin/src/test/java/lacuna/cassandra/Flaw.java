@@ -42,6 +42,8 @@ enum Flaw
     BUILDS_DO_NOT_GO_ON,
     /** The same when they have read everything. */
     BUILDS_DO_NOT_END,
+    /** Compactions stand still when they have told of what they wrote, and still hold what it replaces. */
+    COMPACTIONS_DO_NOT_END,
     /** Builds of filters fail, with an error as Cassandra's assertions have it: a damaged file. */
     BUILDS_BREAK,
     /** What is known to be dead stays so when it is written again. */

@@ -101,6 +101,12 @@ final class FlawedWaits extends Waits
     }
 
     @Override
+    void afterRewriting()
+    {
+        Flaw.COMPACTIONS_DO_NOT_END.await();
+    }
+
+    @Override
     void beforeSave()
     {
         if (!Flaw.A_SAVE_FAILS.isOn())

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -269,6 +270,22 @@ final class Node
             return files.filter(file -> file.toString().endsWith("-Data.db"))
                         .max(Comparator.comparingLong(file -> file.toFile().lastModified())).orElseThrow();
         }
+    }
+
+    /** Writes over all data of the youngest SSTable of a table. */
+    void damageNewest(String keyspace, String table) throws IOException
+    {
+        Path data = newest(keyspace, table);
+        byte[] garbage = new byte[(int) Files.size(data)];
+        Arrays.fill(garbage, (byte) 0x5A);
+        Files.write(data, garbage, StandardOpenOption.WRITE);
+    }
+
+    /** Rewrites a table's SSTables without what cannot be read. */
+    void scrub(String keyspace, String table)
+    {
+        storageService("scrub", new Object[] { true, true, true, false, 0, keyspace, new String[] { table } },
+                       "boolean", "boolean", "boolean", "boolean", "int", String.class.getName(), String[].class.getName());
     }
 
     /** Takes the youngest SSTable of a table away, while the node does not run. */
