@@ -53,7 +53,9 @@ final class SchemaWatch implements SchemaChangeListener
 
     private final Map<TableId, Participation> present = new HashMap<>();
     private final Map<TableId, TableMetadata> unopened = new HashMap<>();
+    /** False only if nothing waits and nothing is joining: a look-up of a table waits for both. */
     private volatile boolean hasUnopened;
+    private boolean isJoining;
     private boolean isStarted;
 
     private SchemaWatch() {}
@@ -153,9 +155,10 @@ final class SchemaWatch implements SchemaChangeListener
             return;
         }
         // Its file says which SSTables a filter holds: the next one reads the others, as after a restart.
-        leave(table.id, now != null && options != null && now.hasFilterOf(table, options));
+        end(table.id, now != null && options != null && now.hasFilterOf(table, options));
         if (options != null)
             join(table, options);
+        lookForUnopened();
     }
 
     /** Null if the table does not take part. */
@@ -181,26 +184,42 @@ final class SchemaWatch implements SchemaChangeListener
             unopened.put(table.id, table);
         else
             present.put(table.id, Participation.begin(store, options));
-        hasUnopened = !unopened.isEmpty();
     }
 
     /** Whether it took part until now. */
     private synchronized boolean leave(TableId id, boolean keepsFile)
     {
+        boolean tookPart = end(id, keepsFile);
+        lookForUnopened();
+        return tookPart;
+    }
+
+    private boolean end(TableId id, boolean keepsFile)
+    {
         unopened.remove(id);
-        hasUnopened = !unopened.isEmpty();
         Participation now = present.remove(id);
         if (now != null)
             now.end(keepsFile);
         return now != null;
     }
 
+    /** Writes of the commit log's replay come from several threads: all wait here until the last table has joined. */
     private synchronized void joinOpened()
     {
+        if (isJoining)
+            return;
+        isJoining = true;
         for (TableMetadata table : List.copyOf(unopened.values()))
             if (Schema.instance.getColumnFamilyStoreInstance(table.id) != null && unopened.remove(table.id) != null)
                 guarded(() -> follow(table));
-        hasUnopened = !unopened.isEmpty();
+        isJoining = false;
+        lookForUnopened();
+    }
+
+    private void lookForUnopened()
+    {
+        if (!isJoining)
+            hasUnopened = !unopened.isEmpty();
     }
 
     /**
