@@ -63,12 +63,11 @@ pub(crate) unsafe fn filled<'a, T: Copy>(
     Ok(unsafe { slice::from_raw_parts_mut(first, count) })
 }
 
-/// Refuses answers that lie over what is asked: writing the first would change the next question.
-pub(crate) fn apart<T>(answers: &[bool], asked: *const T, name: &str) -> Result<()> {
-    let (start, end) =
-        (asked.addr(), asked.addr().saturating_add(answers.len().saturating_mul(size_of::<T>())));
+/// Refuses answers that lie over any of `count` values that are asked: writing the first would change the next question.
+pub(crate) fn apart<T>(answers: &[bool], asked: *const T, count: usize, name: &str) -> Result<()> {
+    let (start, end) = (asked.addr(), asked.addr().saturating_add(count.saturating_mul(size_of::<T>())));
     let answers = answers.as_ptr_range();
-    if start < answers.end.addr() && answers.start.addr() < end {
+    if count > 0 && start < answers.end.addr() && answers.start.addr() < end {
         return Err(Error::invalid_input(format!("answers lies over {name}; give it memory of its own")));
     }
     Ok(())

@@ -55,8 +55,19 @@ def test_arrow_dates_are_keys():
     f = same(pyarrow.array(values, pyarrow.date32()), values)
     assert f.key_type == "date"
     same(polars.Series(values.tolist()), values)
-    moments = Filter.build(pyarrow.array(values, pyarrow.date64()), 20, "grafite")
-    assert moments.key_type == "timestamp" and moments.may_contain(values.astype("M8[s]")).all()
+    assert same(pyarrow.array(values, pyarrow.date64()), values).key_type == "date"
+
+
+def test_a_date_in_milliseconds_is_a_whole_day():
+    # Arrow calls for whole days there, and does not look.
+    late = pyarrow.array([-1, 3 * 86_400_000 + 1], pyarrow.int64()).cast(pyarrow.timestamp("ms"))
+    days = pyarrow.Array.from_buffers(pyarrow.date64(), 2, late.buffers())
+    f = Filter.build(late, 40)
+    assert f.key_type == "timestamp" and f.may_contain(days).all() and f.may_contain_range(days, days).all()
+    midnights = pyarrow.array(np.array([-1, 3], dtype="M8[D]"), pyarrow.date64())
+    assert f.may_contain(midnights).all() and f.may_contain_range(midnights, midnights).all()
+    over_days = Filter.build(days, 40)
+    assert over_days.key_type == "date" and over_days.may_contain(late).all() and over_days.may_contain(midnights).all()
 
 
 def test_arrow_strings_are_keys():

@@ -28,7 +28,7 @@ pub(super) unsafe fn answer_many<T: TypedKey>(
     attempt(|| {
         // SAFETY: as the caller promises.
         let answers = unsafe { filled(answers, count, true, "answers") }?;
-        apart(answers, lo, "lo").and_then(|()| apart(answers, hi, "hi"))?;
+        apart(answers, lo, count, "lo").and_then(|()| apart(answers, hi, count, "hi"))?;
         // SAFETY: as the caller promises.
         let (filter, lo, hi) =
             unsafe { (shared(filter, "filter")?, lent(lo, count, "lo")?, lent(hi, count, "hi")?) };

@@ -237,11 +237,15 @@ pub unsafe extern "C" fn lacuna_may_contain_many_bytes(
     attempt(|| {
         // SAFETY: as the caller promises.
         let answers = unsafe { filled(answers, count, true, "answers") }?;
-        apart(answers, lo, "lo").and_then(|()| apart(answers, hi, "hi"))?;
+        apart(answers, lo, count, "lo").and_then(|()| apart(answers, hi, count, "hi"))?;
         // SAFETY: as the caller promises.
         let (filter, lo, hi) =
             unsafe { (shared(filter, "filter")?, lent(lo, count, "lo")?, lent(hi, count, "hi")?) };
         strings_only(filter)?;
+        for (lo, hi) in lo.iter().zip(hi) {
+            apart(answers, lo.data, lo.size, "a lower end")?;
+            apart(answers, hi.data, hi.size, "an upper end")?;
+        }
         let mut chunks = lo.chunks(AT_ONCE).zip(hi.chunks(AT_ONCE)).zip(answers.chunks_mut(AT_ONCE));
         // SAFETY: as the caller promises.
         let done =

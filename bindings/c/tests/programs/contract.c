@@ -107,6 +107,9 @@ static void answers_lie_apart_from_questions(void) {
   for (int place = 0; place < COUNT; place++) from[place] = (LacunaBytes){(const uint8_t *)"bee", 3};
   from[COUNT - 1].data = NULL;
   REFUSED(lacuna_may_contain_many_bytes(strings, from, from, COUNT, answers), "is null");
+  /* The last string has its bytes among the answers. */
+  from[COUNT - 1].data = (const uint8_t *)&answers[2];
+  REFUSED(lacuna_may_contain_many_bytes(strings, from, from, COUNT, answers), "answers lies over a lower end");
   for (int place = 0; place < COUNT; place++) CHECK(answers[place]);
   lacuna_close(strings);
   lacuna_close(filter);

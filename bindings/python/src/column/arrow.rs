@@ -20,6 +20,8 @@ use crate::errors::{wrong_type, wrong_value};
 use crate::value::Unit;
 use crate::values::Values;
 
+const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
+
 /// The values of an object that hands over Arrow arrays; `None` if it does not.
 pub(super) fn read(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Values<'static>>> {
     if !object.hasattr("__arrow_c_stream__")? && !object.hasattr("__arrow_c_array__")? {
@@ -55,7 +57,7 @@ fn values(chunks: &[ArrayRef], data_type: &DataType, name: &str) -> PyResult<Val
         DataType::Float32 => Values::Float(Cow::Owned(all::<Float32Type, _>(chunks))),
         DataType::Float64 => Values::Float(Cow::Owned(all::<Float64Type, _>(chunks))),
         DataType::Date32 => Values::Moments(Cow::Owned(all::<Date32Type, _>(chunks)), Unit::Days),
-        DataType::Date64 => Values::Moments(Cow::Owned(all::<Date64Type, _>(chunks)), Unit::Milliseconds),
+        DataType::Date64 => Values::Moments(Cow::Owned(days(all::<Date64Type, _>(chunks))), Unit::Days),
         DataType::Timestamp(TimeUnit::Second, _) => {
             Values::Moments(Cow::Owned(all::<TimestampSecondType, _>(chunks)), Unit::Seconds)
         }
@@ -93,6 +95,11 @@ fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>>(chunks: &[ArrayRef]) -> Va
 fn all<T: ArrowPrimitiveType<Native: Into<V>>, V>(chunks: &[ArrayRef]) -> Vec<V> {
     let arrays = chunks.iter().map(AsArray::as_primitive::<T>);
     arrays.flat_map(|array| array.values().iter().map(|&value| value.into())).collect()
+}
+
+/// A date in milliseconds is the day that holds them, as one in days is: as the end of a range it is the whole day.
+fn days(milliseconds: Vec<i64>) -> Vec<i64> {
+    milliseconds.into_iter().map(|moment| moment.div_euclid(MILLISECONDS_OF_A_DAY)).collect()
 }
 
 /// The byte strings of all chunks, whichever of the layouts they have.

@@ -63,7 +63,7 @@ impl Collector {
         }
     }
 
-    /// The property for the table; `None` if it gets no filter, which is counted. Never panics.
+    /// The property for the table, and starts over; `None` if it gets no filter, which is counted. Never panics.
     pub fn finish(&mut self) -> Option<Vec<u8>> {
         match &mut self.building {
             Building::Whole { builder, level, max_bytes } => {

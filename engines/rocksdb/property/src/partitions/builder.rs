@@ -130,14 +130,15 @@ impl PartitionedBuilder {
         self.fail(Error::unavailable("the partitions of a filter could not be written").with_source(problem));
     }
 
-    /// The property of the table; `None` if it gets no filter, which is counted.
+    /// The property of the table, and starts over; `None` if it gets no filter, which is counted.
     pub(crate) fn finish(&mut self) -> Option<Vec<u8>> {
-        let property = self.try_finish();
+        let mut property = self.try_finish();
         if let Some(problem) = self.problem.take() {
             self.builder.fail(problem);
             self.builder.finish();
-            return None;
+            property = None;
         }
+        *self = Self::new(&self.guard, &self.store, self.level);
         property
     }
 

@@ -9,7 +9,7 @@ use lacuna_workload::Rng;
 
 use crate::partitions::directory::{Directory, DirectoryBuilder, Touched};
 use crate::partitions::file::path_of;
-use crate::{Direction, FileId, PartitionStore, Question, TableFacts, TableGuard};
+use crate::{Collector, Direction, FileId, PartitionStore, Question, TableFacts, TableGuard};
 
 const ID: FileId = FileId([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
@@ -52,6 +52,33 @@ fn stored_bytes_of_version_2_are_read() {
     assert!([3, 5, 6, 7, 9].iter().all(|key| found.contains(key)), "{found:?}");
     assert!(!found.contains(&2) && !found.contains(&10), "{found:?}: beyond the keys");
     assert_eq!((store.stats().loads, store.stats().unasked()), (2, 0));
+}
+
+/// Of two tables that one collector takes, the second begins with the last key of the first.
+#[test]
+fn a_collector_that_is_used_again_takes_the_next_table_whole() {
+    let folder = std::env::temp_dir().join(format!("lacuna-used-again-{}", std::process::id()));
+    let store = PartitionStore::open(&folder, 1 << 20).unwrap().with_partition_bytes(1 << 10);
+    let guard = TableGuard::parse("grafite@16 codec=fixed_be:8").unwrap().with_partitions(&store);
+    for count in [3_u64, 3_000] {
+        let mut collector = Collector::new(&guard, None);
+        for keys in [0..=count, count..=2 * count] {
+            keys.clone().for_each(|key| collector.add(Collector::PUT, &key.to_be_bytes()));
+            let property = collector.finish();
+            let facts = TableFacts {
+                comparator: TableFacts::BYTEWISE,
+                property: Some(property.as_deref().unwrap()),
+                identity: None,
+            };
+            let may_hold = |key: u64| {
+                let key = key.to_be_bytes();
+                Question::new(&guard, (Included(&key), Included(&key)), Direction::Forward).may_contain(facts)
+            };
+            assert!(keys.clone().all(may_hold), "a key of {keys:?} is denied");
+            assert!(!may_hold(keys.end() + 1_000_000), "a filter of {keys:?} that says anything");
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// A directory whose partitions have these lower ends, and this end.
