@@ -96,7 +96,7 @@ class Waits
     /** Called when a build has read everything. */
     void afterBuild() {}
 
-    /** Called when Cassandra has told of rewritten SSTables, and holds those that they replace. */
+    /** Called when Cassandra has reported rewritten SSTables, and still holds those that they replace. */
     void afterRewriting() {}
 
     /** Called before a filter is written to its file. */

@@ -288,7 +288,7 @@ public class ExchangedRebuildTest extends WithFilters
                 compactions.add(new Thread(() -> node.compact(t.substring(0, 2))));
             compactions.forEach(Thread::start);
             for (Session coordinator : coordinators)
-                Cluster.until("it has told of what it wrote", () -> isAwaited(coordinator, Flaw.COMPACTIONS_DO_NOT_END));
+                Cluster.until("it has reported what it wrote", () -> isAwaited(coordinator, Flaw.COMPACTIONS_DO_NOT_END));
             // Builds that do not wait would be done by then.
             Thread.sleep(3_000);
         }

@@ -42,7 +42,7 @@ enum Flaw
     BUILDS_DO_NOT_GO_ON,
     /** The same when they have read everything. */
     BUILDS_DO_NOT_END,
-    /** Compactions stand still when they have told of what they wrote, and still hold what it replaces. */
+    /** Compactions stand still when they have reported what they wrote, and still hold what it replaces. */
     COMPACTIONS_DO_NOT_END,
     /** Builds of filters fail, with an error as Cassandra's assertions have it: a damaged file. */
     BUILDS_BREAK,
