@@ -11,10 +11,13 @@
 //! in another range would not conflict with it, and could be refused because of a row whose removal was
 //! acknowledged.
 
-use lacuna_cache_protocol::{Command, DomainType, Fact, Form, Query, Value};
+use lacuna_cache_protocol::{
+    Command, Cut, DomainId, DomainType, Fact, Form, Interval, Query, RangeKey, Result, Value,
+};
 
 use crate::sql::application::TableRows;
-use crate::sql::database::{Column, ColumnKind, Dialect, takes};
+use crate::sql::database::{Column, ColumnKind, Dialect, compares, takes};
+use crate::sql::domain_key;
 use crate::sql::rows::decode;
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
@@ -140,6 +143,30 @@ impl Schema {
     /// of [`Table::delete_range`](super::Table::delete_range) do, whatever this role may do.
     fn surely_runs(&self, statement: &Statement) -> bool {
         statement.is_never_refused() && (statement.shape == Shape::Own || self.constraints.rights.may_delete)
+    }
+
+    /// Whether the database can compare a registered column with both bounds of an interval: it refuses a statement with a value
+    /// that it cannot read, whatever its rows are.
+    pub(crate) fn surely_compares(
+        &self,
+        dialect: Dialect,
+        domain: DomainId,
+        interval: &Interval<RangeKey>,
+    ) -> Result<bool> {
+        let (name, domain_type) = &self.domains[domain];
+        let place = self.column(name)?;
+        for cut in [interval.lo(), interval.hi()] {
+            let (Cut::Before(key) | Cut::After(key)) = cut else { continue };
+            let bound = self.fitted(place, domain_key::value(*domain_type, key)?);
+            // PostgreSQL turns all texts into its own character set, which may lack some letters.
+            let is_narrow = dialect == Dialect::Postgres
+                && self.constraints.narrow.contains(name)
+                && matches!(&bound, SqlValue::Text(text) if !text.is_ascii());
+            if is_narrow || !compares(dialect, &self.described[place], &bound) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether no constraint involves the column, and it holds the value unchanged.

@@ -49,6 +49,16 @@ pub(crate) fn takes(dialect: Dialect, column: &Column, value: &SqlValue) -> bool
     }
 }
 
+/// Whether the database certainly compares the column with the value, whichever the rows are.
+pub(crate) fn compares(dialect: Dialect, column: &Column, value: &SqlValue) -> bool {
+    match value {
+        // What no column can hold, PostgreSQL cannot even read.
+        SqlValue::Text(text) => dialect != Dialect::Postgres || !text.contains('\0'),
+        SqlValue::Date(_) | SqlValue::Timestamp(_) => takes(dialect, column, value),
+        _ => true,
+    }
+}
+
 fn is_of(years: &RangeInclusive<i64>, day: i64) -> bool {
     years.contains(&calendar::civil(day).0)
 }

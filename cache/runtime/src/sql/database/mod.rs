@@ -39,7 +39,7 @@ pub(crate) use dialect::Dialect;
 pub(crate) use inlined::inlined;
 pub(crate) use kind::{Column, ColumnKind, TextOrder};
 pub(crate) use limited::in_time;
-pub(crate) use limits::takes;
+pub(crate) use limits::{compares, takes};
 pub(crate) use rights::rights;
 pub(crate) use table_name::TableName;
 

@@ -102,6 +102,7 @@ impl Table {
     ) -> Result<(), WriteError> {
         let domain = self.schema.domain_of(column)?;
         let Some(interval) = self.interval(column, range)? else { return Ok(()) };
+        let is_bounded = self.schema.surely_compares(self.dialect, domain, &interval)?;
         let mut sql = Sql::new(self.dialect);
         change(&mut sql);
         sql.text(" WHERE ");
@@ -111,7 +112,7 @@ impl Table {
         let is_sure = self.schema.has_order_of(domain) && !self.schema.has_triggers;
         let touched = if is_sure { vec![(domain, interval)] } else { Vec::new() };
         let statement = sql.into_statement(Shape::Condition);
-        let is_certain = is_certain && !self.schema.has_triggers;
+        let is_certain = is_certain && !self.schema.has_triggers && is_bounded;
         let statement = if is_certain { statement.never_refused() } else { statement };
         self.send(touched, vec![statement], Effect::Unknown).await
     }

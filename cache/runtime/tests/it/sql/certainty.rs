@@ -225,6 +225,65 @@ async fn what_postgres_alone_refuses_is_in_doubt() {
     cache.stop().await.unwrap();
 }
 
+/// Removes rows between two bounds that the server cannot read, and between two that it can.
+async fn bounds_are_read_before_they_are_acknowledged(
+    url: &str,
+    (declared, domain): (&str, DomainType),
+    refused: SqlValue,
+    taken: SqlValue,
+) {
+    let log = Arc::new(CountingLog::default());
+    let options = patient(url).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let sql =
+        format!("DROP TABLE IF EXISTS things; CREATE TABLE things (id BIGINT PRIMARY KEY, value {declared})");
+    cache.run_sql(&sql).await.unwrap();
+    let schema = Schema::new("things", "id").with_domain("id", DomainType::Integer);
+    let things = cache.table(schema.with_domain("value", domain)).await.unwrap();
+    let bounded = [
+        things.delete_range("value", refused.clone()..=refused.clone()).await,
+        things.delete_range("value", refused.clone()..).await,
+        things.delete_range("value", ..=refused).await,
+    ];
+    for write in bounded {
+        assert!(matches!(write, Err(WriteError::Refused(_))), "{declared}: {write:?}");
+    }
+    assert_eq!(log.appends(), 0, "{declared}: none was acknowledged");
+    assert!(log.has(things.delete_range("value", taken.clone()..=taken.clone())).await, "{declared}");
+    assert!(log.has(things.delete_range("value", taken..)).await, "{declared}");
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_range_whose_bounds_postgres_cannot_read_is_never_acknowledged() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    // The last day of PostgreSQL is in the year 5874897, its first moment in the year 4714 BC.
+    let late = SqlValue::date(5_880_000, 1, 1).unwrap();
+    let today = SqlValue::date(2026, 12, 1).unwrap();
+    let now = SqlValue::Timestamp(1_764_547_200_000_000);
+    let moment = ("TIMESTAMP", DomainType::Timestamp);
+    let zoned = ("TIMESTAMPTZ", DomainType::Timestamp);
+    let cases = [
+        (("TEXT", DomainType::Text), "a\0b".into(), "ä".into()),
+        (("TEXT COLLATE \"C\"", DomainType::Text), "a\0b".into(), "ä".into()),
+        (("VARCHAR(9)", DomainType::Text), "\0".into(), "longer than the column".into()),
+        (("DATE", DomainType::Date), late, today),
+        (moment, SqlValue::Timestamp(i64::MIN), now.clone()),
+        (zoned, SqlValue::Timestamp(i64::MIN), now),
+    ];
+    for (column, refused, taken) in cases {
+        bounds_are_read_before_they_are_acknowledged(&url, column, refused, taken).await;
+    }
+    let cache = patient(&url).open().await.unwrap();
+    let narrow = "CREATE DATABASE narrow ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
+    cache.run_sql(narrow).await.unwrap();
+    cache.stop().await.unwrap();
+    let url = url.rsplit_once('/').map(|(server, _)| format!("{server}/narrow")).expect("a database");
+    let text = ("TEXT", DomainType::Text);
+    bounds_are_read_before_they_are_acknowledged(&url, text, "語".into(), "a".into()).await;
+}
+
 /// Paths that begin alike are one key for an index of their beginnings.
 #[tokio::test]
 async fn a_key_that_is_unique_by_its_beginning_is_never_known_to_be_free() {

@@ -114,3 +114,26 @@ async fn settings_of_mariadb_change_no_order_and_show_nothing_uncommitted() {
     plain.run("ROLLBACK").await;
     cache.stop().await.unwrap();
 }
+
+/// A server that refuses to look at every row for a write, and one that ends connections with their transactions.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_of_mariadb_refuse_no_write_of_a_range() {
+    let Some(server) = MariaDb::start() else { return };
+    let url = server.url();
+    let mut plain = Plain::open(&url).await;
+    plain.run("SET GLOBAL sql_safe_updates = 1, GLOBAL completion_type = 'RELEASE'").await;
+    // No index serves the column.
+    let columns = "id BIGINT PRIMARY KEY, value BIGINT, note BIGINT";
+    let (cache, things) = table(&url, columns, by_value(DomainType::Integer)).await;
+    for id in 0..ROUNDS {
+        things.insert([("id", id.into()), ("value", id.into()), ("note", 1.into())]).await.unwrap();
+    }
+    things.update_range("value", 0..4, &[("note", "note + 1")]).await.unwrap();
+    things.delete_range("value", 6..).await.unwrap();
+    let raise = Statement::new("UPDATE things SET note = note + 1");
+    things.execute(&[], vec![raise]).await.unwrap();
+    let notes: Vec<Option<i64>> =
+        things.get("value", 0..ROUNDS).await.unwrap().iter().map(|row| row.integer("note")).collect();
+    assert_eq!(notes, [3, 3, 3, 3, 2, 2].map(Some));
+    cache.stop().await.unwrap();
+}
