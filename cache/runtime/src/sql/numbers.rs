@@ -11,7 +11,7 @@ use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{Epoch, RangeId, StoreCall, StoreReply};
 use lacuna_cache_protocol::{ErrorKind, Result};
 
-use crate::sql::database::{Database, Failure, FailureKind, Later, Transaction, in_time};
+use crate::sql::database::{Database, Failure, Later, Transaction, in_time};
 use crate::sql::fenced::{FencedTable, GuardedStore, range_of};
 use crate::sql::own_tables::check_no_other_set;
 use crate::sql::statement::Statement;
@@ -92,19 +92,22 @@ impl GuardedStore for CutTable {
         self.table.database()
     }
 
+    fn rows_of<'a>(&'a self, fences: &'a [(RangeId, Epoch)]) -> Later<'a, Result<Vec<(RangeId, Epoch)>>> {
+        Box::pin(async move {
+            let mut rows = Vec::new();
+            for (range, epoch) in fences {
+                rows.push((self.numbers.row(*range).await?, *epoch));
+            }
+            Ok(rows)
+        })
+    }
+
     fn lock_fences<'a>(
         &'a self,
         open: &'a mut dyn Transaction,
-        fences: &'a [(RangeId, Epoch)],
+        rows: &'a [(RangeId, Epoch)],
     ) -> Later<'a, Result<(), Failure>> {
-        Box::pin(async move {
-            for (range, epoch) in fences {
-                let unknown = |error| Failure { error, kind: FailureKind::Later };
-                let row = self.numbers.row(*range).await.map_err(unknown)?;
-                self.table.lock_fences(open, &[(row, *epoch)]).await?;
-            }
-            Ok(())
-        })
+        self.table.lock_fences(open, rows)
     }
 
     fn marked(&self, statement: Statement) -> Statement {

@@ -20,12 +20,19 @@ use crate::sql::statement::Statement;
 pub(crate) trait GuardedStore: DataStore {
     fn database(&self) -> &Arc<dyn Database>;
 
-    /// Makes sure that the fences of a lease stand in `open`, and stay until it ends. Whatever it returns, nothing has
+    /// The fences of a lease, by the rows of the database. This may ask the database over another connection: call it before a
+    /// transaction has one, or transactions wait for each other's.
+    fn rows_of<'a>(
+        &'a self,
+        fences: &'a [(RangeId, Epoch)],
+    ) -> Later<'a, Result<Vec<(RangeId, Epoch)>, Error>>;
+
+    /// Makes sure that fences, by their rows, stand in `open`, and stay until it ends. Whatever it returns, nothing has
     /// changed yet.
     fn lock_fences<'a>(
         &'a self,
         open: &'a mut dyn Transaction,
-        fences: &'a [(RangeId, Epoch)],
+        rows: &'a [(RangeId, Epoch)],
     ) -> Later<'a, Result<(), Failure>>;
 
     /// A statement of such a transaction, as watchdogs recognize it.
@@ -64,13 +71,20 @@ impl GuardedStore for FencedTable {
         &self.database
     }
 
+    fn rows_of<'a>(
+        &'a self,
+        fences: &'a [(RangeId, Epoch)],
+    ) -> Later<'a, Result<Vec<(RangeId, Epoch)>, Error>> {
+        Box::pin(async move { Ok(fences.to_vec()) })
+    }
+
     fn lock_fences<'a>(
         &'a self,
         open: &'a mut dyn Transaction,
-        fences: &'a [(RangeId, Epoch)],
+        rows: &'a [(RangeId, Epoch)],
     ) -> Later<'a, Result<(), Failure>> {
         Box::pin(async move {
-            for (range, epoch) in fences {
+            for (range, epoch) in rows {
                 self.lock_fence(open, *range, *epoch).await?;
             }
             Ok(())

@@ -15,7 +15,7 @@ const LONG: Duration = Duration::from_secs(600);
 const AT_ONCE: Duration = Duration::from_secs(60);
 
 /// The dendrite of an administrator, and its table.
-async fn served(url: &str) -> (Cache, Server, String) {
+pub(crate) async fn served(url: &str) -> (Cache, Server, String) {
     let admin = patient(url).open().await.unwrap();
     let table = "CREATE TABLE slots (id BIGINT PRIMARY KEY, place BIGINT, name VARCHAR(20))";
     admin.run_sql(table).await.unwrap();
@@ -31,7 +31,7 @@ async fn served(url: &str) -> (Cache, Server, String) {
 }
 
 /// The table as a client sees it that reaches the database by this URL.
-async fn client(url: &str, address: &str) -> (Cache, Table) {
+pub(crate) async fn client(url: &str, address: &str) -> (Cache, Table) {
     let cache = patient(url).open().await.unwrap();
     let dendrites = connected(&[address]).await.with_patience(AT_MOST);
     let table = cache.table_over(schema(), Arc::new(dendrites)).await.unwrap();

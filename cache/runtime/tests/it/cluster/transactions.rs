@@ -1,11 +1,14 @@
 //! Transactions of clients, and of dendrites, over a table whose ranges two dendrites own.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_cache::sql::{Policy, Table, WriteError};
+use lacuna_testkit::servers::Postgres;
 
-use crate::cluster::dendrites::{AT_MOST, CUT, Dendrites, connected, places, slot};
+use crate::cluster::dendrites::{AT_MOST, CUT, Dendrites, connected, places, schema, slot};
 use crate::cluster::relay::{Mood, Relay};
+use crate::cluster::rights::{client, served};
 
 /// Moves a slot to the other side of the cut, whichever it is on.
 async fn move_over(dendrites: &Dendrites, table: &Table, id: i64) {
@@ -73,4 +76,29 @@ async fn a_transaction_whose_client_was_cut_off_holds_nothing_and_commits_nothin
         other => panic!("{other:?}"),
     }
     dendrites.stop().await;
+}
+
+/// A program that begins as many transactions as it has connections, before it knows the fences, waits for none of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_first_transaction_begins_over_the_last_connection() {
+    // A program has 16 connections to its database.
+    const HELD: i64 = 15;
+    let Some(postgres) = Postgres::start() else { return };
+    let (admin, server, address) = served(&postgres.url()).await;
+    let (cache, known) = client(&postgres.url(), &address).await;
+    let mut held = Vec::new();
+    for place in 0..HELD {
+        let begin = cache.transaction().on(&known, "place", place..=place);
+        held.push(begin.with_duration(Duration::from_secs(600)).begin().await.unwrap());
+    }
+    let client = connected(&[&address]).await.with_patience(AT_MOST);
+    let first = cache.table_over(schema(), Arc::new(client)).await.unwrap();
+    let open = cache.transaction().on(&first, "place", HELD..=HELD).begin().await;
+    open.expect("it needs one connection").commit().await.unwrap();
+    for open in held {
+        open.rollback().await;
+    }
+    cache.stop().await.unwrap();
+    server.stop().await.unwrap();
+    admin.stop().await.unwrap();
 }

@@ -229,9 +229,13 @@ async fn open_under(
     parts: &[Part],
     leases: &Leases,
 ) -> Result<Box<dyn crate::sql::database::Transaction>> {
-    let mut open = database.begin().await.map_err(|failure| failure.error)?;
+    let mut fences = Vec::new();
     for (part, lease) in parts.iter().zip(&leases.0) {
-        if let Err(failure) = part.table.store.lock_fences(&mut *open, lease.fences()).await {
+        fences.push(part.table.store.rows_of(lease.fences()).await?);
+    }
+    let mut open = database.begin().await.map_err(|failure| failure.error)?;
+    for (part, rows) in parts.iter().zip(&fences) {
+        if let Err(failure) = part.table.store.lock_fences(&mut *open, rows).await {
             open.rollback().await;
             return Err(failure.error);
         }
