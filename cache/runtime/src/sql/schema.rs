@@ -228,7 +228,7 @@ impl Schema {
     /// Whether the database keeps `value` in a column unchanged, so that a cached row can have it without a query.
     pub(crate) fn keeps(&self, place: usize, value: &SqlValue) -> bool {
         let column = self.described.get(place).filter(|column| !self.has_triggers && !column.is_changed);
-        column.is_some_and(|column| column.kind.keeps(value))
+        column.is_some_and(|column| column.kind.keeps(value) && !column.counts_on_from(value))
     }
 
     /// Whether the order of a domain is that of the values as they are read: nothing pads, folds or rounds them.

@@ -22,6 +22,7 @@ fn column(kind: ColumnKind) -> Column {
     Column {
         kind,
         is_changed: false,
+        is_counted: false,
         is_generated: false,
         is_hidden: false,
         doubt: None,

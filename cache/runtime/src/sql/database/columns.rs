@@ -90,7 +90,7 @@ impl Dialect {
 pub(super) struct Marked {
     /// Columns that do not keep the written value.
     pub(super) changing: BTreeSet<String>,
-    /// Columns of whole numbers that the database may count up.
+    /// Columns of numbers that the database may count up.
     pub(super) counting: BTreeSet<String>,
 }
 
@@ -138,14 +138,16 @@ fn column(dialect: Dialect, row: Vec<SqlValue>, marked: &Marked) -> Result<(Stri
     let [name, declared, plain, class, generated, order, indexed, expression] =
         <[String; 8]>::try_from(texts.ok_or_else(unknown)?).map_err(|_| unknown())?;
     let kind = dialect.kind(&declared, &class);
-    let is_counted = kind == ColumnKind::Integer && marked.counting.contains(&name);
+    let is_counter = marked.counting.contains(&name);
+    let is_of_floats = matches!(kind, ColumnKind::Float | ColumnKind::Single);
     let column = Column {
-        kind: if is_counted {
+        kind: if is_counter && kind == ColumnKind::Integer {
             ColumnKind::Counter { replaces_zero: dialect == Dialect::MariaDb }
         } else {
             kind
         },
         is_changed: marked.changing.contains(&name),
+        is_counted: is_counter && is_of_floats && dialect == Dialect::MariaDb,
         is_generated: generated == "s",
         is_hidden: class == "h",
         doubt: doubt(&expression),

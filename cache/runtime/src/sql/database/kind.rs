@@ -83,6 +83,8 @@ pub(crate) struct Column {
     pub(crate) kind: ColumnKind,
     /// Whether it does not keep the written value, whatever that is.
     pub(crate) is_changed: bool,
+    /// Whether MariaDB puts the next number in place of NULL and zero, although it is one of floats (`DOUBLE AUTO_INCREMENT`).
+    pub(crate) is_counted: bool,
     /// Whether the database alone sets it.
     pub(crate) is_generated: bool,
     /// Whether `SELECT *` leaves it out.
@@ -106,6 +108,15 @@ impl Column {
         let (name, _) = parts(&self.declared);
         let is_padded = matches!(name, "character" | "bpchar") && !self.declared.contains("varying");
         dialect == Dialect::Postgres && self.kind == ColumnKind::Text && is_padded
+    }
+
+    /// Whether a new row may have the next number in place of `value`. The database looks at the whole number of a float.
+    pub(crate) fn counts_on_from(&self, value: &SqlValue) -> bool {
+        let is_zero = match value {
+            SqlValue::Float(number) => number.abs() < 1.0,
+            other => *other == SqlValue::Null,
+        };
+        self.is_counted && is_zero
     }
 
     /// Whether it is a time of day of MariaDB, which a comparison with a day, or a value made of both, puts on the day of the clock.

@@ -107,6 +107,7 @@ mod tests {
         Column {
             kind,
             is_changed: false,
+            is_counted: false,
             is_generated: false,
             is_hidden: false,
             doubt: None,

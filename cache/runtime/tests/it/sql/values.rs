@@ -11,6 +11,7 @@ use crate::sql::beyond::{
     days_that_mariadb_has_not_are_refused, moments_without_a_zone_are_utc,
     rows_beyond_all_decimals_are_in_ranges_without_an_end,
 };
+use crate::sql::certainty::CountingLog;
 use crate::sql::world::{Place, patient};
 
 pub(crate) async fn table(url: &str, columns: &str, schema: Schema) -> (Cache, Table) {
@@ -118,6 +119,37 @@ async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
     let plain = cache.table(Schema::new("plain", "id").with_domain("id", DomainType::Integer)).await;
     assert_eq!(plain.unwrap_err().kind(), ErrorKind::InvalidInput);
     cache.stop().await.unwrap();
+}
+
+/// Zero means the next number, whole or not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn zeros_that_mariadb_replaces_in_a_column_of_floats_are_seen_where_they_come_to_lie() {
+    let Some(server) = MariaDb::start() else { return };
+    for float in ["DOUBLE", "FLOAT"] {
+        let log = Arc::new(CountingLog::default());
+        let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log.clone());
+        let cache = options.open().await.unwrap();
+        let columns = format!("id {float} AUTO_INCREMENT PRIMARY KEY, value BIGINT");
+        cache
+            .run_sql(&format!("DROP TABLE IF EXISTS things; CREATE TABLE things ({columns})"))
+            .await
+            .unwrap();
+        let things =
+            cache.table(Schema::new("things", "id").with_domain("id", DomainType::Float)).await.unwrap();
+        assert!(things.get("id", 0.0..=0.0).await.unwrap().is_empty());
+        assert!(things.get("id", 0.5..=9.5).await.unwrap().is_empty());
+        let zero = things.insert([("id", 0.0.into()), ("value", 5.into())]);
+        assert!(!log.has(zero).await, "{float}: only the database knows its key");
+        assert!(things.get("id", 0.0..=0.0).await.unwrap().is_empty(), "{float}");
+        let found = things.get("id", 0.5..=9.5).await.unwrap();
+        let found: Vec<_> = found.iter().map(|row| row.get("id")).collect();
+        assert_eq!(found, [Some(&SqlValue::Float(1.0))], "{float}");
+        // Other numbers are kept.
+        let second = things.insert([("id", 2.5.into()), ("value", 5.into())]);
+        assert!(log.has(second).await, "{float}: its key is free");
+        assert_eq!(things.get("id", 0.5..=9.5).await.unwrap().len(), 2, "{float}");
+        cache.stop().await.unwrap();
+    }
 }
 
 /// After a commit the server may begin another transaction, and leave rows out of results.
