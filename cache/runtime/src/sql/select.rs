@@ -174,7 +174,9 @@ impl Sql {
     /// collation, or because they differ in their form only); so texts are compared by their bytes, too.
     pub(crate) fn holds(&mut self, column: &str, described: &Column, value: &SqlValue) -> &mut Self {
         if *value == SqlValue::Null {
-            return self.condition_on(column).text(" IS NULL");
+            // MariaDB takes `IS NULL` for `= '0000-00-00'` in a column of days that is NOT NULL, and that is no NULL here.
+            let is_null = if self.dialect == Dialect::MariaDb { " <=> NULL" } else { " IS NULL" };
+            return self.condition_on(column).text(is_null);
         }
         self.condition_on(column).text(" = ").assigned(described, value);
         let is_sqlite = self.dialect == Dialect::Sqlite;

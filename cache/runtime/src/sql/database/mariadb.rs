@@ -58,10 +58,13 @@ impl MariaDb {
 
 fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
     let value = row.try_get_raw(place)?;
-    if value.is_null() {
-        return Ok(SqlValue::Null);
-    }
     let type_info = value.type_info().into_owned();
+    if value.is_null() {
+        let is_of_days = matches!(type_info.name(), "DATE" | "DATETIME" | "TIMESTAMP");
+        // The driver takes `0000-00-00` for NULL, but gives its bytes.
+        let bytes = row.try_get_unchecked::<Vec<u8>, _>(place).ok().filter(|_| is_of_days);
+        return Ok(bytes.map_or(SqlValue::Null, |bytes| moment(type_info.name() == "DATE", &bytes)));
+    }
     Ok(match type_info.name() {
         // The driver calls `TINYINT(1)` so, with a sign or without one.
         "BOOLEAN" => match row.try_get(place) {

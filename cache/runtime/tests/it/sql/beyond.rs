@@ -2,6 +2,7 @@
 
 use lacuna_cache::sql::{DomainType, Schema, SqlValue, Statement, WriteError};
 use lacuna_cache_protocol::ErrorKind;
+use lacuna_testkit::servers::MariaDb;
 
 use crate::sql::values::{ids, table};
 
@@ -66,5 +67,59 @@ pub(crate) async fn days_that_mariadb_has_not_are_refused(url: &str) {
     things.execute(&[], vec![Statement::new("INSERT INTO things VALUES (3, '0000-00-00')")]).await.unwrap();
     assert_eq!(ids(things.get("value", ..day(1, 1, 1)).await).await, [3]);
     assert_eq!(ids(things.get("value", day(1, 1, 1)..).await).await, [1]);
+    cache.stop().await.unwrap();
+}
+
+/// `IS NULL` finds it in a column that cannot be NULL, where the cache shows it below all days.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_date_of_mariadb_that_is_none_is_not_null() {
+    let Some(server) = MariaDb::start() else { return };
+    let cases = [
+        ("DATE", DomainType::Date, SqlValue::date(2024, 1, 1).unwrap()),
+        ("DATETIME", DomainType::Timestamp, SqlValue::Timestamp(0)),
+        ("TIMESTAMP", DomainType::Timestamp, SqlValue::Timestamp(1_000_000)),
+    ];
+    for (column, domain, end) in cases {
+        let schema = Schema::new("things", "id").with_domain("value", domain);
+        let columns =
+            format!("id BIGINT PRIMARY KEY, value {column} NOT NULL DEFAULT '2024-01-01', note BIGINT");
+        let (cache, things) = table(&server.url(), &columns, schema).await;
+        let none = Statement::new("INSERT INTO things VALUES (3, '0000-00-00', 1)");
+        things.execute(&[], vec![none]).await.unwrap();
+        let shown = things.get("value", ..end.clone()).await.unwrap();
+        let text = shown[0].text("value").unwrap_or_else(|| panic!("{column}: {shown:?}"));
+        assert!(shown.len() == 1 && text.starts_with("0000-00-00"), "{column}: {shown:?}");
+        let refused = things.delete(&shown[0]).await;
+        assert!(matches!(refused, Err(WriteError::Refused(_))), "its value has no key: {refused:?}");
+        let row = [("id", 3.into()), ("value", SqlValue::Null)];
+        let row = things.known_row(row).unwrap();
+        for write in [things.update(&row, [("note", 2.into())]).await, things.delete(&row).await] {
+            assert!(
+                matches!(&write, Err(WriteError::Refused(why)) if why.kind() == ErrorKind::Conflict),
+                "{column}: {write:?}"
+            );
+        }
+        let shown = things.get("value", ..end).await.unwrap();
+        assert_eq!(shown.iter().map(|row| row.integer("note")).collect::<Vec<_>>(), [Some(1)], "{column}");
+        cache.stop().await.unwrap();
+    }
+}
+
+/// A row without a day is found by that, and one whose day is none is not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_of_mariadb_are_found_by_null() {
+    let Some(server) = MariaDb::start() else { return };
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Date);
+    let (cache, things) = table(&server.url(), "id BIGINT PRIMARY KEY, value DATE", schema).await;
+    things.insert([("id", 1.into()), ("value", SqlValue::Null)]).await.unwrap();
+    let row = things.known_row([("id", 1.into()), ("value", SqlValue::Null)]).unwrap();
+    let day = SqlValue::date(2024, 2, 29).unwrap();
+    assert!(ids(things.get("value", day.clone()..=day.clone()).await).await.is_empty());
+    things.update(&row, [("value", day.clone())]).await.unwrap();
+    assert_eq!(ids(things.get("value", day.clone()..=day).await).await, [1]);
+    let zero = Statement::new("UPDATE things SET value = '0000-00-00' WHERE id = 1");
+    things.execute(&[], vec![zero]).await.unwrap();
+    let late = things.delete(&row).await;
+    assert!(matches!(&late, Err(WriteError::Refused(why)) if why.kind() == ErrorKind::Conflict), "{late:?}");
     cache.stop().await.unwrap();
 }
