@@ -144,8 +144,8 @@ pub(crate) enum FailureKind {
     Later,
     /// It was not executed and never will be: a constraint, a syntax error.
     Never,
-    /// It was not executed, as a right is missing: final for a write that is asked for, and not for one that was acknowledged, since
-    /// the right may be given back.
+    /// It was not executed, as a right is missing, or a publication forbids it: final for a write that is asked for, and not for one
+    /// that was acknowledged, since the right may be given back.
     Denied,
     /// The connection broke, or the database cannot say: a single statement, or a commit, may have been executed.
     Unknown,

@@ -83,7 +83,8 @@ fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
         // A transaction that took too long, or is read-only here, may succeed later; so may one whose prepared statement a
         // pooler has lost or given to another.
         _ if matches!(&*code, "25006" | "25P03" | "25P04" | "26000" | "42P05") => FailureKind::Later,
-        _ if code == "42501" => FailureKind::Denied,
+        // A right, or the replica identity without which a publication lets no row be changed.
+        _ if matches!(&*code, "42501" | "55000") => FailureKind::Denied,
         "0A" | "20" | "21" | "22" | "23" | "25" | "26" | "27" | "2B" | "38" | "39" | "42" | "44" | "54"
         | "P0" => FailureKind::Never,
         "08" | "XX" => FailureKind::Unknown,

@@ -1,4 +1,4 @@
-//! What a role may write of a table.
+//! What a role may write of a table, and what its publications allow.
 //!
 //! Under write-back a write that the role has no right to make is acknowledged only if the database takes it, as that refuses it
 //! (P14). PostgreSQL's catalogue says what a role may do, alone or by other roles that it has. That of MariaDB hides from a user what
@@ -6,8 +6,12 @@
 //! there on no row, as `UPDATE people SET name = name WHERE 1 = 0`: the server looks at rights first. What is refused for another
 //! reason, or waits for a lock of the whole table, counts as a right that is missing, which costs speed alone.
 //!
-//! Cost: three statements for each table that is opened, and on MariaDB a transaction, and one more statement for each column if
-//! the role may not set all of them.
+//! A publication of PostgreSQL refuses updates and deletions of every role if it cannot say which rows they were: the table has no
+//! replica identity, or rows or columns are chosen by others than those of the identity. The server looks at all publications, of
+//! the table, its schema or the whole database, when it begins an update; so one is explained there, which is as far as it gets.
+//!
+//! Cost: three statements for each table that is opened, and on PostgreSQL two transactions; on MariaDB one transaction, and one more
+//! statement for each column if the role may not set all of them.
 
 use std::collections::BTreeSet;
 
@@ -15,9 +19,9 @@ use lacuna_cache_protocol::Result;
 
 use super::describe::{Described, ask, names};
 use super::table_name::TableName;
-use super::{Database, Dialect, FailureKind, Transaction};
+use super::{Column, Database, Dialect, Failure, FailureKind, Transaction};
 
-/// What the role of this process may write; nothing before it was asked.
+/// What the role of this process may write, as publications allow; nothing before it was asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rights {
     /// Columns that it may set in rows that are there.
@@ -46,7 +50,7 @@ pub(crate) async fn rights(database: &dyn Database, table: &Described) -> Result
             let settable = table.columns.iter().map(|(name, _)| name.clone()).collect();
             Ok(Rights { settable, may_insert: true, may_delete: true })
         }
-        Dialect::Postgres => granted(database, &table.name).await,
+        Dialect::Postgres => published(database, table, granted(database, &table.name).await?).await,
         Dialect::MariaDb => tried(database, table).await,
     }
 }
@@ -56,6 +60,29 @@ async fn granted(database: &dyn Database, table: &TableName) -> Result<Rights> {
     let may_insert = ask(database, NOT_INSERTED, table).await?.is_empty();
     let may_delete = !ask(database, DELETABLE, table).await?.is_empty();
     Ok(Rights { settable, may_insert, may_delete })
+}
+
+/// The rights that are left where publications look at each update and deletion.
+async fn published(database: &dyn Database, table: &Described, rights: Rights) -> Result<Rights> {
+    let name = table.name.quoted(table.dialect);
+    let Rights { mut settable, may_insert, mut may_delete } = rights;
+    let is_set = |(name, column): &&(String, Column)| settable.contains(name) && !column.is_generated;
+    if let Some((column, _)) = table.columns.iter().find(is_set) {
+        let column = table.dialect.quoted(column);
+        if !is_explained(database, &format!("UPDATE {name} SET {column} = DEFAULT WHERE false")).await? {
+            settable.clear();
+        }
+    }
+    may_delete &= is_explained(database, &format!("DELETE FROM {name} WHERE false")).await?;
+    Ok(Rights { settable, may_insert, may_delete })
+}
+
+/// Whether PostgreSQL begins a statement, of which nothing is executed. It waits a second at most for a lock of the whole table.
+async fn is_explained(database: &dyn Database, sql: &str) -> Result<bool> {
+    let mut open = database.begin().await.map_err(|failure| failure.error)?;
+    let explained = open.run(&format!("SET LOCAL lock_timeout TO '1s'; EXPLAIN {sql}")).await;
+    open.rollback().await;
+    was_taken(explained)
 }
 
 async fn tried(database: &dyn Database, table: &Described) -> Result<Rights> {
@@ -91,7 +118,12 @@ async fn tried(database: &dyn Database, table: &Described) -> Result<Rights> {
 /// Whether the server takes a statement, which waits `wait_s` seconds at most for a lock of the whole table.
 async fn is_taken(open: &mut dyn Transaction, wait_s: u32, sql: &str) -> Result<bool> {
     let sql = format!("SET STATEMENT lock_wait_timeout = {wait_s} FOR {sql}");
-    match open.run(&sql).await {
+    was_taken(open.run(&sql).await)
+}
+
+/// Whether the server took statements.
+fn was_taken(done: Result<Vec<u64>, (usize, Failure)>) -> Result<bool> {
+    match done {
         Ok(_) => Ok(true),
         Err((_, failure)) if failure.kind == FailureKind::Unknown => Err(failure.error),
         Err(_) => Ok(false),

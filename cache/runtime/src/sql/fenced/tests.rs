@@ -310,7 +310,7 @@ async fn the_fence_of_mariadb_holds_under_every_isolation_level() {
         // The class of a code means nothing there.
         "25P03" => "SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1792".to_owned(),
         "57P01" => "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317".to_owned(),
-        "42501" => "SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1142".to_owned(),
+        "42501" | "55000" => "SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1142".to_owned(),
         code => format!("SIGNAL SQLSTATE '{code}'"),
     })
     .await;
@@ -332,6 +332,7 @@ async fn failures_say_what_became_of_a_write(url: &str, raise: impl Fn(&str) -> 
         ("25P03", FailureKind::Later),
         ("28000", FailureKind::Later),
         ("42501", FailureKind::Denied),
+        ("55000", FailureKind::Denied),
         ("54000", FailureKind::Never),
         ("23505", FailureKind::Never),
     ];

@@ -1,9 +1,9 @@
 //! Processes whose user of the database may not create tables, or may not make every write.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use lacuna_cache::sql::{Cache, DomainType, Options, Schema, Table, WriteError};
+use lacuna_cache::sql::{Cache, DomainType, Notice, Options, Schema, Table, WriteError};
 use lacuna_cache_protocol::{ErrorKind, Policy};
 use lacuna_testkit::servers::{MariaDb, Postgres};
 
@@ -144,13 +144,24 @@ async fn is_made(
     what: &str,
     write: impl Future<Output = Result<(), WriteError>>,
 ) {
+    is_made_or_says(log, may, "denied", what, write).await;
+}
+
+/// The same, for a write that is refused in these words.
+async fn is_made_or_says(
+    log: &CountingLog,
+    may: bool,
+    says: &str,
+    what: &str,
+    write: impl Future<Output = Result<(), WriteError>>,
+) {
     if may {
         assert!(log.has(write).await, "{what}: it waited for the database");
         return;
     }
     let (before, start) = (log.appends(), Instant::now());
     let Err(WriteError::Refused(why)) = write.await else { panic!("{what}: it is not refused") };
-    assert!(why.to_string().contains("denied"), "{what}: {why}");
+    assert!(why.to_string().contains(says), "{what}: {why}");
     assert_eq!(log.appends(), before, "{what}: it was acknowledged");
     assert!(start.elapsed() < AT_MOST, "{what}: {:?}", start.elapsed());
 }
@@ -256,4 +267,103 @@ async fn a_write_that_mariadb_does_not_allow_its_user_is_never_acknowledged() {
         )
         .await;
     what_is_refused_is_never_acknowledged(&mut admin, &format!("mysql://clerk@{rest}"), CASES[1]).await;
+}
+
+/// What is done to a table with a primary key, and whether its rows may be updated and deleted then.
+type Published = (&'static str, [bool; 2]);
+
+const PUBLISHED: [Published; 12] = [
+    ("CREATE PUBLICATION news FOR TABLE people", [true, true]),
+    ("CREATE PUBLICATION news FOR ALL TABLES", [true, true]),
+    ("ALTER TABLE people REPLICA IDENTITY FULL; CREATE PUBLICATION news FOR TABLE people", [true, true]),
+    ("ALTER TABLE people REPLICA IDENTITY NOTHING; CREATE PUBLICATION news FOR TABLE people", [false, false]),
+    (
+        "ALTER TABLE people REPLICA IDENTITY NOTHING; CREATE PUBLICATION news FOR TABLE people WITH (publish = 'insert')",
+        [true, true],
+    ),
+    (
+        "ALTER TABLE people REPLICA IDENTITY NOTHING; CREATE PUBLICATION news FOR TABLE people WITH (publish = 'update')",
+        [false, true],
+    ),
+    (
+        "ALTER TABLE people REPLICA IDENTITY NOTHING; CREATE PUBLICATION news FOR TABLE people WITH (publish = 'delete')",
+        [true, false],
+    ),
+    ("ALTER TABLE people REPLICA IDENTITY NOTHING; CREATE PUBLICATION news FOR ALL TABLES", [false, false]),
+    (
+        "ALTER TABLE people REPLICA IDENTITY NOTHING; CREATE PUBLICATION news FOR TABLES IN SCHEMA public",
+        [false, false],
+    ),
+    ("CREATE PUBLICATION news FOR TABLE people WHERE (pay > 3)", [false, false]),
+    ("CREATE PUBLICATION news FOR TABLE people (name)", [false, false]),
+    ("CREATE PUBLICATION news FOR TABLE people (id, name)", [true, true]),
+];
+
+/// Each write of a published table under write-back, and the database has what the publication allows.
+async fn what_a_publication_forbids_is_never_acknowledged(
+    plain: &mut Plain,
+    url: &str,
+    (published, [may_update, may_delete]): Published,
+) {
+    plain.run("DROP PUBLICATION IF EXISTS news; ALTER TABLE people REPLICA IDENTITY DEFAULT").await;
+    plain.run(ROWS).await;
+    plain.run(published).await;
+    let log = Arc::new(CountingLog::default());
+    let options = patient(url).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let people = cache.table(schema().with_domain("id", DomainType::Integer)).await.unwrap();
+    let what = |write: &str| format!("{published}: {write}");
+    let row = people.get("id", 0..=9).await.unwrap().remove(0);
+    let update = people.update(&row, [("name", "Anne".into())]);
+    is_made_or_says(&log, may_update, "cannot update table", &what("update"), update).await;
+    people.get("id", 0..=9).await.unwrap();
+    let second = [("id", 2.into()), ("age", 25.into()), ("name", "Cleo".into()), ("pay", 5.into())];
+    is_made_or_says(&log, true, "", &what("insert"), people.insert(second)).await;
+    let row = people.get("id", 3..=3).await.unwrap().remove(0);
+    let refusal = "cannot delete from table";
+    is_made_or_says(&log, may_delete, refusal, &what("delete"), people.delete(&row)).await;
+    let range = people.delete_range("id", 4..=4);
+    is_made_or_says(&log, may_delete, refusal, &what("delete a range"), range).await;
+    cache.stop().await.unwrap();
+    let names: Vec<Option<String>> =
+        plain.rows("SELECT name FROM people ORDER BY id").await.into_iter().flatten().collect();
+    let first = if may_update { "Anne" } else { "Anna" };
+    let all = [first, "Cleo", "Bob", "Eve"];
+    let left = if may_delete { &all[..2] } else { &all[..] };
+    assert_eq!(names.iter().flatten().collect::<Vec<_>>(), left, "{published}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_a_publication_of_postgres_forbids_is_never_acknowledged() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let mut admin = Plain::open(&url).await;
+    admin.run(PEOPLE).await;
+    for case in PUBLISHED {
+        what_a_publication_forbids_is_never_acknowledged(&mut admin, &url, case).await;
+    }
+}
+
+/// Like a right that was taken away: it may be given back, so that the acknowledged write waits for that, and no other is refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_acknowledged_write_waits_for_the_end_of_a_publication_that_came_later() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let mut admin = Plain::open(&url).await;
+    admin.run(&format!("{PEOPLE}; {ROWS}; ALTER TABLE people REPLICA IDENTITY NOTHING")).await;
+    let log = Arc::new(CountingLog::default());
+    let options = patient(&url).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let people = cache.table(schema().with_domain("id", DomainType::Integer)).await.unwrap();
+    let mut notices = people.notices();
+    let row = people.get("id", 0..=9).await.unwrap().remove(0);
+    admin.run("CREATE PUBLICATION news FOR TABLE people").await;
+    assert!(log.has(people.update(&row, [("name", "Anne".into())])).await);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    admin.run("DROP PUBLICATION news").await;
+    cache.stop().await.unwrap();
+    assert_eq!(admin.value("SELECT name FROM people WHERE id = 1").await.as_deref(), Some("Anne"));
+    while let Ok(notice) = notices.try_recv() {
+        assert!(!matches!(notice, Notice::SetAside(_)), "{notice:?}");
+    }
 }
