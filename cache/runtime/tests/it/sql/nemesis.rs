@@ -156,8 +156,9 @@ async fn cut_postgres(url: &str) -> sqlx::Result<i64> {
 
 async fn cut_mariadb(url: &str) -> sqlx::Result<i64> {
     let mut connection = MySqlConnection::connect(url).await?;
+    // A prepared statement is executed by a command of its own.
     let busy = "SELECT CAST(id AS SIGNED) FROM information_schema.processlist WHERE id <> connection_id() \
-                AND command = 'Query' AND info REGEXP 'INSERT|UPDATE|DELETE|COMMIT'";
+                AND command IN ('Query', 'Execute') AND info REGEXP 'INSERT|UPDATE|DELETE|COMMIT'";
     let busy: Vec<i64> = sqlx::query_scalar(busy).fetch_all(&mut connection).await?;
     let mut cut = 0;
     for id in busy {

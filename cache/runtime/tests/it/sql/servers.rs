@@ -12,6 +12,7 @@ use lacuna_testkit::effort;
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
 
 use crate::sql::nemesis::{CacheFault, Faults, MIN_OF_EACH, break_log, cut_connections, read_percent, rest};
+use crate::sql::plain::Plain;
 use crate::sql::world::{AT_MOST, Dialect, World, patient, schema};
 
 const CLIENTS: u64 = 8;
@@ -184,4 +185,25 @@ async fn is_refused_until_it_is_free(dialect: Dialect, url: &str, place: i64) ->
     assert_eq!(found.len(), 1);
     second.cache.stop().await.unwrap();
     is_refused && took < AT_ONCE
+}
+
+/// The fault of lost replies finds what owners send: prepared statements, which MariaDB executes by a command of their own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replies_to_prepared_statements_of_mariadb_are_lost_too() {
+    let Some(server) = MariaDb::start() else { return };
+    let url = server.url();
+    let mut plain = Plain::open(&url).await;
+    plain.run("CREATE TABLE things (id BIGINT PRIMARY KEY); INSERT INTO things VALUES (1)").await;
+    let Plain::MariaDb(mut worker) = plain else { panic!("the URL is one of MariaDB") };
+    let slow = tokio::spawn(async move {
+        let delete = sqlx::query("DELETE FROM things WHERE id = ? AND SLEEP(60) = 0").bind(1_i64);
+        delete.execute(&mut worker).await.map(drop)
+    });
+    let faults = Faults::default();
+    let start = Instant::now();
+    while faults.total() == 0 && !slow.is_finished() && start.elapsed() < AT_MOST {
+        cut_connections(&url, &faults).await;
+    }
+    assert!(slow.await.unwrap().is_err(), "its reply was lost");
+    assert_eq!(faults.total(), 1);
 }
