@@ -4,7 +4,7 @@
 //! An update of the row `(7, "Anna", 20)` that compares `age = 20` is certain if a cached result shows this row
 //! with these values, or the owner remembers it so (`facts.rs`), while its lease keeps all other writes away from
 //! it. An insertion of key 7 is certain if a result that would show the row does not. Both hold only if nothing else may refuse the row: no check, no second
-//! unique index, no foreign key, no value that the column cannot hold, no right that the role lacks. All other writes are in doubt,
+//! unique index, no foreign key, no value that the column cannot hold, no right that the role lacks, no publication. All other writes are in doubt,
 //! and written through.
 //!
 //! A write that frees or takes a key is certain only if a column of the key is registered. Otherwise an insertion

@@ -37,8 +37,9 @@ impl MariaDb {
         // a column cannot hold is refused: otherwise it would become another one, in a place that the cache does not know.
         // Other modes would read `CHAR` with its padding, or store NULL for an empty text. After a commit the server begins no transaction
         // of its own, in which the next write would not be committed, and no limit leaves rows out. `IS NULL` does not mean the last
-        // insertion, and no read sees what is not committed. A write of a range may look at every row. Texts are sorted by more than the usual 1,024 bytes; the buffer must
-        // hold fifteen rows of all that they are sorted by, or the sort is refused: this one holds 17 columns of TEXT.
+        // insertion, and no read sees what is not committed. A write of a range may look at every row. Texts are sorted by more than
+        // the usual 1,024 bytes; the buffer must hold fifteen rows of all that they are sorted by, or the sort is refused: this one
+        // holds 17 columns of TEXT.
         let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
             Box::pin(async move {
                 let strict = "SET SESSION autocommit = 1, completion_type = 0, sql_auto_is_null = 0, sql_safe_updates = 0, \

@@ -65,7 +65,7 @@ async fn granted(database: &dyn Database, table: &TableName) -> Result<Rights> {
 /// The rights that are left where publications look at each update and deletion.
 async fn published(database: &dyn Database, table: &Described, rights: Rights) -> Result<Rights> {
     let name = table.name.quoted(table.dialect);
-    let Rights { mut settable, may_insert, mut may_delete } = rights;
+    let Rights { mut settable, may_insert, may_delete } = rights;
     let is_set = |(name, column): &&(String, Column)| settable.contains(name) && !column.is_generated;
     if let Some((column, _)) = table.columns.iter().find(is_set) {
         let column = table.dialect.quoted(column);
@@ -73,7 +73,7 @@ async fn published(database: &dyn Database, table: &Described, rights: Rights) -
             settable.clear();
         }
     }
-    may_delete &= is_explained(database, &format!("DELETE FROM {name} WHERE false")).await?;
+    let may_delete = may_delete && is_explained(database, &format!("DELETE FROM {name} WHERE false")).await?;
     Ok(Rights { settable, may_insert, may_delete })
 }
 
