@@ -1,7 +1,6 @@
 package lacuna.cassandra;
 
 import java.util.Collection;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -78,6 +77,8 @@ final class FilterBuilds
     /** SSTables that were rewritten, until Cassandra has let go of them: a build that begins before reads them, too. */
     private final Set<Descriptor> rewritten = ConcurrentHashMap.newKeySet();
     private volatile boolean isRewritten;
+    /** What scrubs have replaced that have not ended: Cassandra counts it still, and two that waited for each other's would wait for ever. */
+    private final Set<SSTableReader> lost = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean isGrowing = new AtomicBoolean();
     /** Whether a file waits for the builds before it. */
     private final AtomicBoolean isSaving = new AtomicBoolean();
@@ -297,7 +298,7 @@ final class FilterBuilds
         try
         {
             Waits.current().beforeBuild();
-            long read = FilterFill.withAllBut(List.of(), filter, isRebuild, contents);
+            long read = FilterFill.withAll(filter, isRebuild, contents);
             Waits.current().afterBuild();
             if (!filter.finish(finish))
                 return false;
@@ -336,10 +337,24 @@ final class FilterBuilds
     {
         if (!filter.isUsed())
             return;
+        lost.addAll(removed);
         try
         {
+            readAgain();
+        }
+        finally
+        {
+            removed.forEach(lost::remove);
+        }
+    }
+
+    private void readAgain()
+    {
+        try
+        {
+            Waits.current().beforeLoad();
             contents.forgetDead();
-            FilterFill.withAllBut(removed, filter, 0, contents);
+            FilterFill.again(filter, lost);
         }
         catch (Throwable unreadable)
         {

@@ -29,17 +29,11 @@ final class FilterFill
      * With everything that was written before the filter took writes. Such a write may be under way, in no memtable yet, and where there is
      * nothing in the memtables a flush waits for none; so they are waited for here, and then memtables are flushed.
      *
-     * @param replaced what is not read, since it may be gone before the caller lets others go on
      * @return about how many partitions were read, those in several SSTables counted once
      */
-    static long withAllBut(Collection<SSTableReader> replaced, TableFilter filter, long isRebuild, FilterContents contents) throws IOException
+    static long withAll(TableFilter filter, long isRebuild, FilterContents contents) throws IOException
     {
-        ColumnFamilyStore table = filter.table;
-        Prover.awaitWritesUnderWay();
-        table.forceBlockingFlush(ColumnFamilyStore.FlushReason.INDEX_BUILD_STARTED);
-        Function<View, Iterable<SSTableReader>> canonical = View.selectFunction(SSTableSet.CANONICAL);
-        try (ColumnFamilyStore.RefViewFragment view =
-                 table.selectAndReference(all -> Iterables.filter(canonical.apply(all), sstable -> !replaced.contains(sstable))))
+        try (ColumnFamilyStore.RefViewFragment view = flushed(filter.table, List.of()))
         {
             if (isRebuild == 0)
                 contents.begin(view.sstables);
@@ -59,6 +53,28 @@ final class FilterFill
             }
             return partitions;
         }
+    }
+
+    /** Once more with all that is there, into a filter that has it. What is gone is not read: no reference to it can be had any more. */
+    static void again(TableFilter filter, Collection<SSTableReader> gone) throws IOException
+    {
+        try (ColumnFamilyStore.RefViewFragment view = flushed(filter.table, gone))
+        {
+            for (SSTableReader sstable : view.sstables)
+            {
+                with(filter, sstable, 0, Pace.ofCompactions());
+                view.refs.release(sstable);
+            }
+        }
+    }
+
+    /** All SSTables but some, which are looked up in each try, when everything that was written is in one. */
+    private static ColumnFamilyStore.RefViewFragment flushed(ColumnFamilyStore table, Collection<SSTableReader> gone)
+    {
+        Prover.awaitWritesUnderWay();
+        table.forceBlockingFlush(ColumnFamilyStore.FlushReason.INDEX_BUILD_STARTED);
+        Function<View, Iterable<SSTableReader>> canonical = View.selectFunction(SSTableSet.CANONICAL);
+        return table.selectAndReference(view -> Iterables.filter(canonical.apply(view), sstable -> !gone.contains(sstable)));
     }
 
     /** About how many partitions SSTables have, those in several counted once. */

@@ -84,7 +84,7 @@ class Waits
     /** Called when a proof has read everything, and does not count yet. */
     void afterProof() {}
 
-    /** Called before SSTables that were imported or streamed are read. */
+    /** Called before SSTables that were imported or streamed are read, and before all are read again after a scrub. */
     void beforeLoad() {}
 
     /** Called before a build reads what is on disk. */

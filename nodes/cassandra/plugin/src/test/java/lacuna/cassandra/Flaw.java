@@ -34,7 +34,7 @@ enum Flaw
     NARROWED_READS_DO_NOT_BEGIN,
     /** Proofs stand still when they have read everything. */
     PROOFS_DO_NOT_END,
-    /** Imported SSTables are not read yet: a fault of the disk. */
+    /** Imported SSTables, and those beside a scrub, are not read yet: a fault of the disk. */
     LOADS_DO_NOT_BEGIN,
     /** Builds of filters stand still before they begin: a fault of the disk. */
     BUILDS_DO_NOT_BEGIN,
