@@ -31,6 +31,7 @@ final class Participation
         begun.watch.start();
         SavedRegions.start();
         new SavedRegions(begun.guard).restore();
+        Waits.current().beforeJoined();
         Lacuna.add(begun.guard);
         if (begun.marker != null)
             begun.marker.start();

@@ -209,11 +209,17 @@ final class SchemaWatch implements SchemaChangeListener
         if (isJoining)
             return;
         isJoining = true;
-        for (TableMetadata table : List.copyOf(unopened.values()))
-            if (Schema.instance.getColumnFamilyStoreInstance(table.id) != null && unopened.remove(table.id) != null)
-                guarded(() -> follow(table));
-        isJoining = false;
-        lookForUnopened();
+        try
+        {
+            for (TableMetadata table : List.copyOf(unopened.values()))
+                if (Schema.instance.getColumnFamilyStoreInstance(table.id) != null && unopened.remove(table.id) != null)
+                    guarded(() -> follow(table));
+        }
+        finally
+        {
+            isJoining = false;
+            lookForUnopened();
+        }
     }
 
     private void lookForUnopened()

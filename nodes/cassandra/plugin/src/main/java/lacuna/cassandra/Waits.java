@@ -69,6 +69,9 @@ class Waits
         return true;
     }
 
+    /** Called when a table has its dead regions of a file, and writes and reads do not find it yet. */
+    void beforeJoined() {}
+
     /** What is answered of a dead region: its tombstones. */
     DeadData given(DeadData dead, TableMetadata table, DecoratedKey key)
     {

@@ -50,6 +50,8 @@ enum Flaw
     WRITES_LEAVE_REGIONS,
     /** Dead regions of a file count whatever SSTables there are. */
     REGIONS_ARE_OF_ANY_SSTABLES,
+    /** A table takes a second to join once it has its dead regions: a fault of the disk. */
+    TABLES_JOIN_SLOWLY,
     /** What is answered from memory comes without its tombstones. */
     TOMBSTONES_ARE_NOT_GIVEN,
     /** The next filter is not written to its file, for want of memory. */

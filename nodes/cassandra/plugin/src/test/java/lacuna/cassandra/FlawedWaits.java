@@ -1,5 +1,8 @@
 package lacuna.cassandra;
 
+import java.util.concurrent.TimeUnit;
+
+import com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.EmptyIterators;
 import org.apache.cassandra.schema.TableMetadata;
@@ -53,6 +56,13 @@ final class FlawedWaits extends Waits
     boolean looksAtSSTables()
     {
         return !Flaw.REGIONS_ARE_OF_ANY_SSTABLES.isOn();
+    }
+
+    @Override
+    void beforeJoined()
+    {
+        if (Flaw.TABLES_JOIN_SLOWLY.isOn())
+            Uninterruptibles.sleepUninterruptibly(1, TimeUnit.SECONDS);
     }
 
     @Override

@@ -134,8 +134,8 @@ abstract class WithFilters extends OnOneCluster
             int known = 0;
             for (int attempt = 0; known < 12; attempt++)
             {
-                assertTrue("no filters: " + coordinator.execute("SELECT * FROM lacuna.filters").all()
-                           + coordinator.execute("SELECT * FROM lacuna.peers").all(), attempt < 2_400);
+                if (attempt == 2_400)
+                    throw new AssertionError(table + " stays unknown through " + coordinators.indexOf(coordinator) + asSeen(table));
                 known = isCounted(coordinator, counter, table, 1_000_000 + attempt) ? known + 1 : 0;
                 if (known == 0)
                     Thread.sleep(50);
@@ -151,7 +151,7 @@ abstract class WithFilters extends OnOneCluster
             while (!isCounted(coordinator, "reads_skipped", t, p))
             {
                 if (attempt++ == 2_400)
-                    throw new AssertionError(t + " " + p + " is never skipped through " + coordinators.indexOf(coordinator) + known(t));
+                    throw new AssertionError(t + " " + p + " is never skipped through " + coordinators.indexOf(coordinator) + asSeen(t));
                 // A replica that has not yet tried to prove it is asked to.
                 at(coordinator, "SELECT * FROM " + t + " WHERE p = " + p, ConsistencyLevel.ALL);
                 Thread.sleep(50);
@@ -160,11 +160,12 @@ abstract class WithFilters extends OnOneCluster
     }
 
     /** What each node knows of the table, and of its peers. */
-    private static String known(String t)
+    private static String asSeen(String t)
     {
-        String filters = "SELECT * FROM lacuna.filters WHERE keyspace_name = ? AND table_name = ?";
         String[] names = t.split("\\.");
-        return coordinators.stream().map(node -> "\n" + node.execute(filters, names[0], names[1]).all()
+        String ofTable = " WHERE keyspace_name = ? AND table_name = ?";
+        return coordinators.stream().map(node -> "\n" + node.execute("SELECT state, problem FROM lacuna.tables" + ofTable, names[0], names[1]).all()
+                                                 + "\n" + node.execute("SELECT * FROM lacuna.filters" + ofTable, names[0], names[1]).all()
                                                  + "\n" + node.execute("SELECT * FROM lacuna.peers").all()).collect(Collectors.joining());
     }
 
